@@ -194,10 +194,7 @@ fn keys(brain: &config::BrainSettings, root: &Path) -> (Vec<SecretString>, Optio
             keys.push(key);
         }
         Ok(_) => {}
-        Err(error) => {
-            let advice = error.suggestion.as_ref().map(|advice| format!("; {advice}")).unwrap_or_default();
-            problem = Some(format!("{error}{advice}"));
-        }
+        Err(error) => problem = Some(error.in_full()),
     };
     if first.is_some() || brain.key_file.is_some() {
         take(first.unwrap_or_default(), brain.key_file.as_deref());

@@ -49,6 +49,11 @@ impl ConfigError {
         self.suggestion = Some(suggestion.into());
         self
     }
+
+    /// The error in words, and what to do about it.
+    pub fn in_full(&self) -> String {
+        self.suggestion.iter().fold(self.to_string(), |words, hint| format!("{words}; {hint}"))
+    }
 }
 
 impl fmt::Display for ConfigError {

@@ -60,38 +60,7 @@ impl Helper {
     pub fn install(self) {
         let _ = HELPER.set(self);
     }
-}
 
-static HELPER: OnceLock<Helper> = OnceLock::new();
-
-/// If the arguments ask for the helper, runs it and returns the exit code.
-///
-/// `main` calls this before there is a second thread: the helper puts its own process into namespaces.
-pub fn main(args: impl IntoIterator<Item = OsString>) -> Option<u8> {
-    let mut args = args.into_iter().skip(1);
-    if args.next()? != ARGUMENT {
-        return None;
-    }
-    let is_inner = args.next().is_some_and(|arg| arg == INNER);
-    Some(work(is_inner))
-}
-
-#[cfg(target_os = "linux")]
-fn work(is_inner: bool) -> u8 {
-    if is_inner { super::linux::inner() } else { super::linux::supervise() }
-}
-
-#[cfg(target_os = "macos")]
-fn work(_: bool) -> u8 {
-    super::macos::supervise()
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
-fn work(_: bool) -> u8 {
-    2
-}
-
-impl Helper {
     /// Runs `command` by `bash -c` in a box made after `policy`, and waits for its end. With a `gate` it may talk to
     /// that.
     ///
@@ -188,6 +157,35 @@ impl Helper {
             Err(error) => Err(format!("the helper can't be started: {error}")),
         }
     }
+}
+
+static HELPER: OnceLock<Helper> = OnceLock::new();
+
+/// If the arguments ask for the helper, runs it and returns the exit code.
+///
+/// `main` calls this before there is a second thread: the helper puts its own process into namespaces.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> Option<u8> {
+    let mut args = args.into_iter().skip(1);
+    if args.next()? != ARGUMENT {
+        return None;
+    }
+    let is_inner = args.next().is_some_and(|arg| arg == INNER);
+    Some(work(is_inner))
+}
+
+#[cfg(target_os = "linux")]
+fn work(is_inner: bool) -> u8 {
+    if is_inner { super::linux::inner() } else { super::linux::supervise() }
+}
+
+#[cfg(target_os = "macos")]
+fn work(_: bool) -> u8 {
+    super::macos::supervise()
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn work(_: bool) -> u8 {
+    2
 }
 
 async fn kept(keeper: Option<impl Future<Output = ()>>) {

@@ -79,7 +79,7 @@ fn answer(event: HostEvent, place: &HookContext, input: &HookInput) -> anyhow::R
         && gate(input.prompt.as_deref().unwrap_or_default()) != RecallDecision::Open
         || event == HostEvent::Stop && input.stop_hook_active == Some(true)
     {
-        return Ok(HookAnswer::nothing());
+        return Ok(HookAnswer::default());
     }
     let dir = place.vault.clone().map_err(anyhow::Error::msg)?;
     let workspace = Arc::new(Workspace::open(&dir, Arc::clone(&place.clock))?);

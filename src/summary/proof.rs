@@ -62,9 +62,7 @@ impl Window {
         if self.bytes.is_none() {
             return Some(format!("its log {log} is gone; `vault-agent restore` brings it back"));
         }
-        let Some(events) = &placed.events else {
-            return Some(self.explain_lost(placed));
-        };
+        let Some(events) = &placed.events else { return Some(self.explain_lost(placed)) };
         if self.hash(events) != summary.sha256 {
             let how = "`vault-agent history` knows what it said, `vault-agent lcm update` summarises what it says now";
             let rest = if placed.note.is_edited { format!(", and {by_hand}") } else { format!(": {how}") };

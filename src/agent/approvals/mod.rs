@@ -274,14 +274,12 @@ impl Approvals for VaultApprovals {
         asking: ApprovalRequest<'_>,
         before: Option<OpenApproval>,
     ) -> Result<AskOutcome, String> {
-        if self.waiting == Waiter::Nothing {
-            return self.ask(asking).await.map(Ok);
-        }
         let ApprovalRequest { subject, caller, .. } = asking;
         // A decision that a crash kept this call from using is its own, since the line names the call: it is reusable.
-        let question = ApprovalSubject { reusable: true, ..subject.clone() };
+        let reusable = subject.reusable || self.waiting != Waiter::Nothing;
+        let question = ApprovalSubject { reusable, ..subject.clone() };
         let asking = ApprovalRequest { subject: &question, ..asking };
-        if self.waiting == Waiter::Call {
+        if self.waiting != Waiter::Turn {
             return self.ask(asking).await.map(Ok);
         }
         if let Some(verdict) = decide_without_asking(&self.workspace(), subject, caller)? {

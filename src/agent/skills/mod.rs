@@ -227,10 +227,7 @@ impl Skills {
                 "the skill `{name}` needs the secret `{variable}`: set it in the environment, or name its file in \
                  `[skill.{name}] key_files`"
             )),
-            Err(error) => match &error.suggestion {
-                Some(hint) => Err(format!("{error}; {hint}")),
-                None => Err(error.to_string()),
-            },
+            Err(error) => Err(error.in_full()),
         }
     }
 

@@ -128,12 +128,10 @@ impl Peer {
     /// The child ended, was silent for too long, or took too long.
     pub async fn next(&mut self) -> Result<PeerMessage> {
         loop {
-            match self.child.next().await? {
-                Some(line) => match read(line) {
-                    Some(heard) => return Ok(heard),
-                    None => tracing::debug!("a line that is no message was passed over"),
-                },
-                None => return Err(self.child.crashed().await),
+            let Some(line) = self.child.next().await? else { return Err(self.child.crashed().await) };
+            match read(line) {
+                Some(heard) => return Ok(heard),
+                None => tracing::debug!("a line that is no message was passed over"),
             }
         }
     }

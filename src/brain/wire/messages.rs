@@ -261,9 +261,7 @@ impl Decoder for MessagesDecoder {
         if !body["error"].is_null() {
             return Err(classify::in_stream(body, &[]));
         }
-        let Some(content) = body["content"].as_array() else {
-            return Err(unreadable("it has no `content`"));
-        };
+        let Some(content) = body["content"].as_array() else { return Err(unreadable("it has no `content`")) };
         self.begin(body, progress);
         for (at, value) in (0..).zip(content) {
             progress.add(value["text"].as_str().unwrap_or_default());

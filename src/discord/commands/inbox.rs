@@ -36,23 +36,16 @@ pub fn open(operations: &VaultOperations) -> Result<(String, Vec<Value>), InboxE
     let mut rows = Vec::new();
     for (at, one) in open.iter().take(MAX_ROWS).enumerate() {
         let number = at + 1;
-        text.push_str(&format!(
-            "**{number}.** [{}] {}: {}\n> {}\n",
-            one.category,
-            plain(&one.section),
-            plain(&one.text),
-            plain(&one.quote)
-        ));
+        let [section, said, quote] = [&one.section, &one.text, &one.quote].map(|text| plain(text));
+        text.push_str(&format!("**{number}.** [{}] {section}: {said}\n> {quote}\n", one.category));
         if let Some(old) = &one.replaces {
             text.push_str(&format!("-# instead of: {}\n", plain(old)));
         }
         rows.extend(candidate_row(number, &one.id));
     }
     if open.len() > MAX_ROWS {
-        text.push_str(&format!(
-            "-# {} more entries; run `/inbox` again after these.\n",
-            open.len() - MAX_ROWS
-        ));
+        let more = open.len() - MAX_ROWS;
+        text.push_str(&format!("-# {more} more entries; run `/inbox` again after these.\n"));
     }
     Ok((text, rows))
 }

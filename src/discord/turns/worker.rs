@@ -210,9 +210,7 @@ impl Worker {
     /// again while it has no answer.
     async fn wait(&self, message: u64, pause: impl Future<Output = ()>) {
         let turn = self.shared.turns.turn(message).ok().flatten();
-        let Some(turn) = turn.filter(|turn| turn.state <= TurnState::Answered) else {
-            return pause.await;
-        };
+        let Some(turn) = turn.filter(|turn| turn.state <= TurnState::Answered) else { return pause.await };
         let stop = match turn.state {
             TurnState::Answered => self.shared.channel_lock.begin(self.channel, vec![message]),
             _ => self.begin(message),

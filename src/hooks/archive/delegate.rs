@@ -10,8 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::hooks::archive::Result;
-use crate::hooks::archive::{ArchiveError, ArchiveReport, ArchiveRequest, archive, sweep};
+use crate::hooks::archive::{ArchiveError, ArchiveReport, ArchiveRequest, Result, archive, sweep};
 use crate::hooks::context::{self, HookContext, home};
 use crate::hooks::host::HostEvent;
 use crate::hooks::host::messages::HookInput;

@@ -16,8 +16,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use ulid::Ulid;
 
-use crate::hooks::archive::ArchiveError;
-use crate::hooks::archive::Result;
+use crate::hooks::archive::{ArchiveError, Result};
 use crate::hooks::context::CLIENT;
 use crate::memory::{Scope, derive};
 use crate::redact::Redactor;

@@ -11,11 +11,10 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::format::log::{EventKind, tool_content};
-use crate::hooks::archive::Result;
 use crate::hooks::archive::log_paths::{DecodedAttachment, LogPaths, log_name, project_of, store};
 use crate::hooks::archive::read_state::LineReader;
 use crate::hooks::archive::session_log::SessionLog;
-use crate::hooks::archive::{ArchiveError, ArchiveRequest};
+use crate::hooks::archive::{ArchiveError, ArchiveRequest, Result};
 use crate::hooks::host::entry::{self, ContentPart, EntryPiece, PieceKind, TranscriptEntry, name_of};
 use crate::redact::Redactor;
 use crate::vault::NotePath;

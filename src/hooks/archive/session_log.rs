@@ -51,16 +51,8 @@ impl SessionLog {
             context_id: project.clone(),
             ..LogHeader::default()
         };
-        let mut log = Self {
-            path,
-            project,
-            known: HashSet::new(),
-            torn: Vec::new(),
-            may_continue: !is_there,
-            header,
-            text: String::new(),
-            added: 0,
-        };
+        let (known, torn, text, added) = Default::default();
+        let mut log = Self { path, project, known, torn, may_continue: !is_there, header, text, added };
         if is_there {
             let held = LogContents::of(&log_paths.vault, &log.path)?;
             (log.known, log.torn, log.may_continue) = (held.names, held.torn, !held.from.is_empty());

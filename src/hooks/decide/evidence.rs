@@ -102,14 +102,9 @@ pub(in crate::hooks) fn was_written(workspace: &Workspace, turn: &TranscriptTurn
     let Some(since) = turn.time else { return false };
     let mut found = false;
     let read = history.log(&crate::history::LogFilter::default(), |record| {
-        if record.commit.time.as_second() < since.as_second() {
-            return Ok(ControlFlow::Break(()));
-        }
-        if matches!(record.commit.message.actor(), "mcp" | "cli") {
-            found = true;
-            return Ok(ControlFlow::Break(()));
-        }
-        Ok(ControlFlow::Continue(()))
+        let is_before = record.commit.time.as_second() < since.as_second();
+        found = !is_before && matches!(record.commit.message.actor(), "mcp" | "cli");
+        Ok(if is_before || found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
     read.is_ok() && found
 }

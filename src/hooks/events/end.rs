@@ -30,7 +30,7 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &HookInput) -> anyhow:
     let session = SessionStates::new(&workspace.dirs.cache).load(input.session());
     let scope = crate::hooks::context::scope(input);
     let Some(line) = line(input.session(), &head, &tail, &session.links, session.turn) else {
-        return Ok(HookAnswer::nothing());
+        return Ok(HookAnswer::default());
     };
     let notes = workspace.memory();
     let now = workspace.clock.now();
@@ -44,7 +44,7 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &HookInput) -> anyhow:
         let line = invisible::strip(&line);
         notes.save_note(&NewMemory { scope, ..NewMemory::new(&line) }, now, &origin(input))?;
     }
-    Ok(HookAnswer::nothing())
+    Ok(HookAnswer::default())
 }
 
 fn mark(session: &str) -> String {
@@ -87,7 +87,7 @@ pub(in crate::hooks) fn run_before_compaction(
     input: &HookInput,
 ) -> anyhow::Result<HookAnswer> {
     if !is_on(&workspace.settings) || workspace.is_paused() {
-        return Ok(HookAnswer::nothing());
+        return Ok(HookAnswer::default());
     }
     let transcript = transcript(input, read_tail)?.masked(&workspace.settings.hooks.redactor());
     let text = working(&transcript, input.cwd.as_deref(), budget(&workspace.settings));
@@ -96,7 +96,7 @@ pub(in crate::hooks) fn run_before_compaction(
         // Nobody knows what the session's tools have read.
         write_working(&workspace.editor, &workspace.settings, &untrusted(&text), now, &origin(input))?;
     }
-    Ok(HookAnswer::nothing())
+    Ok(HookAnswer::default())
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub(in crate::hooks) fn run(workspace: &Arc<Workspace>, input: &HookInput) -> an
     }
     // Losing count of what was given is no reason to give nothing.
     sessions.save(input.session(), &session);
-    Ok(text.map_or_else(HookAnswer::nothing, HookAnswer::context))
+    Ok(text.map_or_else(HookAnswer::default, HookAnswer::context))
 }
 
 /// The memories that bear on a prompt, best first.

@@ -49,7 +49,7 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &HookInput) -> anyhow:
     }
     sessions.sweep();
     sessions.save(input.session(), &session);
-    Ok(text.map_or_else(HookAnswer::nothing, HookAnswer::context))
+    Ok(text.map_or_else(HookAnswer::default, HookAnswer::context))
 }
 
 /// A short form of the conversation before a compaction, of a session that is archived.

@@ -40,7 +40,7 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &HookInput) -> anyhow:
     offers.retain(|offer| !offer.contains(MASKED));
     let claims = claims(&said, answer_subject(&turn));
     if claims.is_empty() && offers.is_empty() {
-        return Ok(HookAnswer::nothing());
+        return Ok(HookAnswer::default());
     }
     let saved = saved_texts(workspace);
     let texts = || saved.iter().map(String::as_str);
@@ -52,7 +52,7 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &HookInput) -> anyhow:
         .iter()
         .find(|claim| !is_saved(claim, &turn, texts()))
         .filter(|_| !wrote_a_note() && !was_written(workspace, &turn));
-    let mut answer = HookAnswer::nothing();
+    let mut answer = HookAnswer::default();
     if let Some(claim) = lost
         && record_once(&mut session.asked, &format!("{claim}\n{}", turn.prompt))
     {
@@ -66,8 +66,8 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &HookInput) -> anyhow:
         }
     }
     // Without the session the same would be asked at every stop.
-    if answer != HookAnswer::nothing() && !sessions.save(input.session(), &session) {
-        return Ok(HookAnswer::nothing());
+    if answer != HookAnswer::default() && !sessions.save(input.session(), &session) {
+        return Ok(HookAnswer::default());
     }
     Ok(answer)
 }

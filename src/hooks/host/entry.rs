@@ -298,10 +298,7 @@ fn system(entry: &Value, pieces: &mut Pieces) {
             let tokens = tokens.map(|count| format!("; it had {count} tokens")).unwrap_or_default();
             format!("The host compacted the conversation here{by}{tokens}.")
         }
-        Some("local_command") => match entry["content"].as_str() {
-            Some(text) => text.to_owned(),
-            None => return,
-        },
+        Some("local_command") => entry["content"].as_str().unwrap_or_default().to_owned(),
         _ => return,
     };
     pieces.add_spoken(EventKind::System, "host", vec![ContentPart::Text(text)]);

@@ -120,7 +120,7 @@ impl HostEvent {
 /// The host's own limit for one hook's output.
 pub const HOST_LIMIT: usize = 10_000;
 
-/// A hook's answer.
+/// A hook's answer. The default is no word at all: the host goes on as if there were no hook.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HookAnswer {
     /// Text that is put before the model.
@@ -132,11 +132,6 @@ pub struct HookAnswer {
 }
 
 impl HookAnswer {
-    /// No word at all: the host goes on as if there were no hook.
-    pub fn nothing() -> Self {
-        Self::default()
-    }
-
     /// Text for the model; blank text is nothing.
     pub fn context(text: String) -> Self {
         Self { context: (!text.trim().is_empty()).then_some(text), ..Self::default() }
@@ -145,7 +140,7 @@ impl HookAnswer {
     /// The line for standard output, without its line break; empty where there is nothing to say, and
     /// where the line would be longer than the host takes.
     pub fn to_line(&self, event: HostEvent) -> String {
-        if *self == Self::nothing() {
+        if *self == Self::default() {
             return String::new();
         }
         let mut out = json!({});
@@ -245,8 +240,8 @@ mod tests {
 
     #[test]
     fn answers_are_in_the_hosts_format() {
-        assert_eq!(HookAnswer::nothing().to_line(HostEvent::Stop), "");
-        assert_eq!(HookAnswer::context("  \n".into()), HookAnswer::nothing());
+        assert_eq!(HookAnswer::default().to_line(HostEvent::Stop), "");
+        assert_eq!(HookAnswer::context("  \n".into()), HookAnswer::default());
         insta::assert_snapshot!(
             HookAnswer::context("a \"b\"\n".into()).to_line(HostEvent::UserPromptSubmit),
             @r#"{"hookSpecificOutput":{"additionalContext":"a \"b\"\n","hookEventName":"UserPromptSubmit"}}"#

@@ -47,6 +47,67 @@ impl Index {
     pub fn snapshot<T>(&self, work: impl Fn(&Snapshot<'_>) -> Result<T>) -> Result<T> {
         self.healing(|store| work(&self.fresh(store, &|_| true, true)?))
     }
+
+    /// Runs `work` on a state of the index that equals the vault on disk, where `is_meant` holds of a path; the other files
+    /// are as the index knew them. `work` also returns the files that its answer was made from. If one of them has
+    /// changed, or if the list is empty, every file is looked at and `work` runs once more, so that a dead watcher can't
+    /// make an answer stale. Without a list the answer is returned as it is.
+    ///
+    /// # Errors
+    /// As [`Index::search`], and what `work` says.
+    pub fn answer<T>(
+        &self,
+        is_meant: &dyn Fn(&str) -> bool,
+        work: impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<FileRow>>)>,
+    ) -> Result<(T, Freshness)> {
+        match self.healing(|store| self.answer_in(store, is_meant, &work)) {
+            Err(error) if error.is_full_or_read_only() => {
+                let store = Store::in_memory(&self.root, &self.options.fingerprint(), error.to_string())?;
+                self.answer_in(&store, is_meant, &work)
+            }
+            answer => answer,
+        }
+    }
+
+    fn answer_in<T>(
+        &self,
+        store: &Store,
+        is_meant: &dyn Fn(&str) -> bool,
+        work: &impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<FileRow>>)>,
+    ) -> Result<(T, Freshness)> {
+        let snapshot = self.fresh(store, is_meant, true)?;
+        let (answer, sources) = work(&snapshot)?;
+        let sources = sources.filter(|_| snapshot.freshness.checked_by == CheckedBy::Daemon);
+        let doubts =
+            |files: Vec<FileRow>| if files.is_empty() { self.may_look() } else { self.is_stale(files) };
+        if !sources.is_some_and(doubts) {
+            return Ok((answer, snapshot.freshness));
+        }
+        let again = self.fresh(store, is_meant, false)?;
+        let is_same = Arc::ptr_eq(&snapshot.corpus, &again.corpus);
+        Ok((if is_same { answer } else { work(&again)?.0 }, again.freshness))
+    }
+
+    /// Whether it is time to look at every file once more before an empty answer.
+    fn may_look(&self) -> bool {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = looked.is_none_or(|at| at.elapsed() > LOOK_EVERY);
+        if due {
+            *looked = Some(Instant::now());
+        }
+        due
+    }
+
+    /// Whether one of these files changed without a report. One that isn't committed was read just now.
+    fn is_stale(&self, mut files: Vec<FileRow>) -> bool {
+        files.retain(|file| file.place.is_some_and(|place| place.segment != 0));
+        files.dedup_by(|a, b| a.path == b.path);
+        files.iter().any(|file| match self.stat(&file.path) {
+            Some(stat) => (stat.size, stat.mtime_ns) != (file.look.size, file.look.mtime),
+            // A vault that isn't there says nothing about its files.
+            None => self.vault.is_present(),
+        })
+    }
 }
 
 impl Snapshot<'_> {
@@ -116,68 +177,5 @@ impl Snapshot<'_> {
     /// The database, for what recall keeps in `vectors`. Its transaction is the snapshot's: read only.
     pub fn database(&self) -> &Connection {
         &self.conn
-    }
-}
-
-impl Index {
-    /// Runs `work` on a state of the index that equals the vault on disk, where `is_meant` holds of a path; the other files
-    /// are as the index knew them. `work` also returns the files that its answer was made from. If one of them has
-    /// changed, or if the list is empty, every file is looked at and `work` runs once more, so that a dead watcher can't
-    /// make an answer stale. Without a list the answer is returned as it is.
-    ///
-    /// # Errors
-    /// As [`Index::search`], and what `work` says.
-    pub fn answer<T>(
-        &self,
-        is_meant: &dyn Fn(&str) -> bool,
-        work: impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<FileRow>>)>,
-    ) -> Result<(T, Freshness)> {
-        match self.healing(|store| self.answer_in(store, is_meant, &work)) {
-            Err(error) if error.is_full_or_read_only() => {
-                let store = Store::in_memory(&self.root, &self.options.fingerprint(), error.to_string())?;
-                self.answer_in(&store, is_meant, &work)
-            }
-            answer => answer,
-        }
-    }
-
-    fn answer_in<T>(
-        &self,
-        store: &Store,
-        is_meant: &dyn Fn(&str) -> bool,
-        work: &impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<FileRow>>)>,
-    ) -> Result<(T, Freshness)> {
-        let snapshot = self.fresh(store, is_meant, true)?;
-        let (answer, sources) = work(&snapshot)?;
-        let sources = sources.filter(|_| snapshot.freshness.checked_by == CheckedBy::Daemon);
-        let doubts =
-            |files: Vec<FileRow>| if files.is_empty() { self.may_look() } else { self.is_stale(files) };
-        if !sources.is_some_and(doubts) {
-            return Ok((answer, snapshot.freshness));
-        }
-        let again = self.fresh(store, is_meant, false)?;
-        let is_same = Arc::ptr_eq(&snapshot.corpus, &again.corpus);
-        Ok((if is_same { answer } else { work(&again)?.0 }, again.freshness))
-    }
-
-    /// Whether it is time to look at every file once more before an empty answer.
-    fn may_look(&self) -> bool {
-        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
-        let due = looked.is_none_or(|at| at.elapsed() > LOOK_EVERY);
-        if due {
-            *looked = Some(Instant::now());
-        }
-        due
-    }
-
-    /// Whether one of these files changed without a report. One that isn't committed was read just now.
-    fn is_stale(&self, mut files: Vec<FileRow>) -> bool {
-        files.retain(|file| file.place.is_some_and(|place| place.segment != 0));
-        files.dedup_by(|a, b| a.path == b.path);
-        files.iter().any(|file| match self.stat(&file.path) {
-            Some(stat) => (stat.size, stat.mtime_ns) != (file.look.size, file.look.mtime),
-            // A vault that isn't there says nothing about its files.
-            None => self.vault.is_present(),
-        })
     }
 }

@@ -156,17 +156,23 @@ pub(in crate::search) fn expand_words(
                 }
             }
         }
-        // A run in order for each member.
-        expanded.blocks.sort_by_key(|(slot, _)| *slot);
-        expanded.blocks.dedup_by(|(next, found), (slot, all)| {
-            let is_same = next == slot;
-            if is_same {
-                *all = all.and(*found);
-            }
-            is_same
-        });
+        expanded.blocks = joined(expanded.blocks, WordMatch::and);
         expanded
     })
+}
+
+/// The values in the order of their numbers, each number once; `join` makes one of two.
+pub(super) fn joined<T: Copy>(mut values: Vec<(u32, T)>, join: fn(T, T) -> T) -> Vec<(u32, T)> {
+    // Values come in runs that are in order, and keep the order of the terms.
+    values.sort_by_key(|(of, _)| *of);
+    values.dedup_by(|(next, value), (of, all)| {
+        let is_same = next == of;
+        if is_same {
+            *all = join(*all, *value);
+        }
+        is_same
+    });
+    values
 }
 
 /// The length that a section's headings add.

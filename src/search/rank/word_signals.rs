@@ -11,6 +11,7 @@ use crate::embed::BuiltinTable;
 use crate::search::analyze::Shape;
 use crate::search::parallel::share;
 use crate::search::query::QueryTerm;
+use crate::search::rank::expanded_word::joined;
 use crate::search::rank::turn_signals::{RankingInput, Scores, Speakers};
 use crate::search::retrieve::{
     B, COMMON, CorpusScope, K1, MANY, Occurrence, RATHER_COMMON, count, idf, saturated,
@@ -190,20 +191,6 @@ fn around(corpus: &Corpus, values: &[(u32, f32)], reach: u32, weight: impl Fn(i3
         }
     }
     joined(all, f32::max)
-}
-
-/// The values in their order, each block or note once.
-fn joined(mut values: Values, join: fn(f32, f32) -> f32) -> Values {
-    // Values come in runs that are in order, and keep the order of the terms.
-    values.sort_by_key(|(of, _)| *of);
-    values.dedup_by(|(next, value), (of, sum)| {
-        let is_same = next == of;
-        if is_same {
-            *sum = join(*sum, *value);
-        }
-        is_same
-    });
-    values
 }
 
 /// The highest value; 1 where there is none.

@@ -4,6 +4,7 @@
 //! similarity to the prompt, recency, and likeness to the memories chosen before. The text is short, names its source,
 //! and is marked as context, never as instruction. Pure: memories with their scores come in, and the time.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::format::invisible;
@@ -34,8 +35,8 @@ pub struct Memory {
     pub text: String,
     /// Its author.
     pub author: Option<String>,
-    /// When, in seconds since 1970.
-    pub time: Option<i64>,
+    /// When.
+    pub time: Option<Timestamp>,
     /// Whether it is pinned.
     pub pinned: bool,
     /// Whether it was only said in talk with the agent.
@@ -53,7 +54,7 @@ impl From<&Hit> for Memory {
             line: hit.line,
             text: hit.text.clone(),
             author: hit.author.clone(),
-            time: hit.timestamp.map(jiff::Timestamp::as_second),
+            time: hit.timestamp,
             pinned: hit.pinned,
             ..Self::default()
         }
@@ -94,8 +95,8 @@ fn best_of(memories: &[Memory], left: &[usize], chosen: &[usize], now: i64) -> u
     let score = |at: usize| {
         let memory = &memories[at];
         let likeness = chosen.iter().map(|other| likeness(memory, &memories[*other])).fold(0.0, f64::max);
-        let recency =
-            memory.time.map_or(0.0, |time| memory_formulas::recency((now - time) as f64 / 86_400.0));
+        let days = |time: Timestamp| (now - time.as_second()) as f64 / 86_400.0;
+        let recency = memory.time.map_or(0.0, |time| memory_formulas::recency(days(time)));
         memory_formulas::relevance(memory.similarity, recency, likeness)
     };
     // Of equals the first.
@@ -185,7 +186,7 @@ impl Injected {
                 excerpt,
                 truncated,
                 author: memory.author.as_deref().map(|who| invisible::strip(who).into_owned()),
-                when: memory.time.and_then(instant),
+                when: memory.time.map(|at| at.to_string()),
             }
         };
         let cost =
@@ -200,11 +201,6 @@ impl Injected {
         let is_stump = one.truncated && one.excerpt.chars().count() < 24;
         (cost <= room && !is_stump).then_some((one, cost))
     }
-}
-
-/// Seconds since 1970 as an instant in words.
-fn instant(seconds: i64) -> Option<String> {
-    jiff::Timestamp::from_second(seconds).ok().map(|at| at.to_string())
 }
 
 /// `text` without invisible characters, cut to `most` characters at a word's end, with `…`; and whether it was cut.
@@ -230,8 +226,7 @@ pub fn digest<'m>(
     for (at, memory) in memories.iter().enumerate() {
         let used = out.chars().count() + usize::from(at > 0);
         let share = most.saturating_sub(used) / (memories.len() - at);
-        let day = memory.time.and_then(|time| jiff::Timestamp::from_second(time).ok());
-        let day = day.map_or_else(String::new, |at| at.to_zoned(zone.clone()).date().to_string());
+        let day = memory.time.map_or_else(String::new, |at| at.to_zoned(zone.clone()).date().to_string());
         // The text may begin with its day.
         let is_told = memory.text.trim_start().trim_start_matches('[').starts_with(&day);
         let day = if is_told { String::new() } else { format!("{day} ") };
@@ -268,7 +263,7 @@ mod tests {
             line: 7,
             text: text.into(),
             author: Some("Ann".into()),
-            time: Some(0),
+            time: Some(Timestamp::UNIX_EPOCH),
             pinned: false,
             is_said: false,
             similarity,
@@ -286,7 +281,7 @@ mod tests {
         memories[3].pinned = true;
         assert_eq!(order(&memories, 0), [3, 0, 1, 2]);
         // Old but alike against fresh and different.
-        memories[1].time = Some(-60 * day);
+        memories[1].time = Timestamp::from_second(-60 * day).ok();
         memories[2].similarity = 0.6;
         assert_eq!(order(&memories, 0), [3, 0, 2, 1]);
         memories[0].is_said = true;

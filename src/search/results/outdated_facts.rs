@@ -88,7 +88,7 @@ mod tests {
             path: "MEMORY.md".into(),
             line,
             text: "as the index has it".into(),
-            time: Some(time),
+            time: jiff::Timestamp::from_second(time).ok(),
             similarity: 0.8,
             ..Memory::default()
         }

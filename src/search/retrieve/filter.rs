@@ -45,15 +45,8 @@ impl<'s> Filters<'s> {
         scopes: &[Scope],
         syntax: &Syntax,
     ) -> Result<Self> {
-        let mut this = Self {
-            corpus,
-            allowed: None,
-            analyzer: RefCell::default(),
-            phrases: Vec::new(),
-            any: Vec::new(),
-            no_prefixes: Vec::new(),
-            no_sections: Vec::new(),
-        };
+        let (allowed, analyzer, phrases, any, no_prefixes, no_sections) = Default::default();
+        let mut this = Self { corpus, allowed, analyzer, phrases, any, no_prefixes, no_sections };
         if syntax.is_filtered() || !prefixes.is_empty() || !scopes.is_empty() {
             let mut sets = DocumentSets::new(corpus);
             let mut kept = this.filtered(&sets, syntax, zone, prefixes)?;

@@ -82,19 +82,11 @@ impl Corpus {
         self.code(slot).map_or_else(Vec::new, |code| code.vector())
     }
 
-    /// The different authors' names, by number.
-    pub fn authors(&self) -> &[String] {
-        self.authors.names()
-    }
-
     /// The words of an author's name, lower case.
     pub fn author_name(&self, id: u32) -> &str {
-        self.authors().get(id as usize).map_or("", String::as_str)
+        self.authors.names().get(id as usize).map_or("", String::as_str)
     }
-}
 
-/// The blocks beside a block: a note's blocks have adjacent slots.
-impl Corpus {
     /// The slot `offset` places beside `slot` in the same note, where it exists.
     #[inline(always)]
     pub(in crate::search) fn beside(&self, slot: u32, offset: i32) -> Option<u32> {
@@ -147,10 +139,7 @@ impl Corpus {
             after.filter(|at| self.role(*at) == Some(Role::Agent) || self.meta(*at).author != author);
         others.next().is_some()
     }
-}
 
-/// The blocks that have a term.
-impl Corpus {
     /// Calls `each` with the slots that have `term`, ascending, and its count in each. Unreadable postings are skipped.
     ///
     /// The terms of the title and the headings have a posting only at the first block of a section. They count for all

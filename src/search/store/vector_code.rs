@@ -135,9 +135,7 @@ pub struct Probe {
 impl Probe {
     /// `vector`, brought to unit length; `None` for one without a direction.
     pub fn new(vector: &[f32]) -> Option<Self> {
-        let mut unit = vector.to_vec();
-        normalise(&mut unit);
-        let (wide, scale) = quantised(&unit)?;
+        let (unit, wide, scale) = quantised(vector)?;
         Some(Self { wide, scale, sums: PreparedQuery::new(&unit) })
     }
 
@@ -156,21 +154,21 @@ impl Probe {
 /// The scale (little-endian f32) and the bytes of `vector`, brought to unit length, for storing; `None` for one without
 /// a direction.
 pub fn to_bytes(vector: &[f32]) -> Option<Vec<u8>> {
-    let mut unit = vector.to_vec();
-    normalise(&mut unit);
-    let (wide, scale) = quantised(&unit)?;
+    let (_, wide, scale) = quantised(vector)?;
     let mut bytes = scale.to_le_bytes().to_vec();
     // Quantised values are those of a signed byte.
     bytes.extend(wide.iter().map(|x| x.to_le_bytes()[0]));
     Some(bytes)
 }
 
-/// A unit vector in steps of a scale, and that; none for one without a direction.
-fn quantised(unit: &[f32]) -> Option<(Vec<i16>, f32)> {
+/// `vector`, brought to unit length; that in steps of a scale, and the scale; none for one without a direction.
+fn quantised(vector: &[f32]) -> Option<(Vec<f32>, Vec<i16>, f32)> {
+    let mut unit = vector.to_vec();
+    normalise(&mut unit);
     let scale = unit.iter().fold(0.0_f32, |most, x| most.max(x.abs())) / 127.0;
     let inverse = 1.0 / scale;
-    let wide = || unit.iter().map(|x| quantise(*x, inverse)).collect();
-    (scale > 0.0 && scale.is_finite()).then(|| (wide(), scale))
+    let wide = unit.iter().map(|x| quantise(*x, inverse)).collect();
+    (scale > 0.0 && scale.is_finite()).then_some((unit, wide, scale))
 }
 
 impl Matrix {

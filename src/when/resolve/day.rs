@@ -135,9 +135,7 @@ impl Resolver<'_> {
             true => *date < today || (*date == today && !self.is_to_come(minute)),
         };
         let mut found = months.filter(fits);
-        let Some(next) = found.next() else {
-            return vec![Err(format!("no month has a day {day}"))];
-        };
+        let Some(next) = found.next() else { return vec![Err(format!("no month has a day {day}"))] };
         let also = found.next().filter(|_| next == today);
         [Some(next), also].into_iter().flatten().map(|date| check_weekday(date, weekday)).collect()
     }

@@ -126,16 +126,7 @@ impl ChannelLane {
             None => self.shared.history_start(self.id),
         }
     }
-}
 
-/// The most logged messages that are compared.
-const REVIEWED_MESSAGES: usize = 1000;
-/// Older messages are not compared.
-const DAYS: i64 = 7;
-/// The most pages that are read; they also hold messages of others, which aren't logged.
-const PAGES: usize = 20;
-
-impl ChannelLane {
     /// Logs the edits and deletions that no event reported.
     pub(super) async fn review(&mut self) -> Result<(), ApiError> {
         let since = self.shared.clock.now().checked_sub(SignedDuration::from_hours(24 * DAYS));
@@ -187,3 +178,10 @@ impl ChannelLane {
         }
     }
 }
+
+/// The most logged messages that are compared.
+const REVIEWED_MESSAGES: usize = 1000;
+/// Older messages are not compared.
+const DAYS: i64 = 7;
+/// The most pages that are read; they also hold messages of others, which aren't logged.
+const PAGES: usize = 20;

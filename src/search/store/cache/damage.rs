@@ -25,48 +25,7 @@ impl Store {
         conn.execute_batch("COMMIT")?;
         self.checkpoint()
     }
-}
 
-/// Replaces a damaged cache by an empty one, to be filled from the notes; the write lock is held. An undamaged database
-/// keeps its vectors.
-///
-/// # Errors
-/// The disk's.
-pub fn make_anew(root: &Path, fingerprint: &str, why: &IndexError) -> Result<()> {
-    let is_whole = matches!(Sealed::look(root, true), Ok(DatabaseState::Whole | DatabaseState::Doubtful));
-    let is_of_segments = matches!(why, IndexError::Torn(_) | IndexError::FullText(_));
-    let begun =
-        if is_whole && is_of_segments { begin_anew(root, fingerprint) } else { Err(IndexError::Busy) };
-    begun.or_else(|_| wipe(root))
-}
-
-/// An empty index in the same database, which other processes have open: its numbers go on.
-fn begin_anew(root: &Path, fingerprint: &str) -> Result<()> {
-    let conn = catalog::open(&root.join(DATABASE), false)?;
-    quick_check(&conn)?;
-    let generation = catalog::last_commit(&conn)?.generation + 1;
-    let files = SegmentFiles::open(&root.join("tantivy"))?;
-    let store = Store::with(root, fingerprint, Mode::Writable, Some(files), conn);
-    store.begin(generation)
-}
-
-/// Removes all that the index keeps under `root`.
-fn wipe(root: &Path) -> Result<()> {
-    remove(&root.join(DATABASE))?;
-    drop_logs(root)?;
-    remove(&root.join("tantivy"))
-}
-
-/// Removes the files that belong to a missing database.
-pub(super) fn drop_logs(root: &Path) -> Result<()> {
-    let logs = ["index.sqlite-wal", "index.sqlite-shm", "index.sqlite-journal", seal::NAME];
-    logs.iter().try_for_each(|name| remove(&root.join(name)))
-}
-
-/// SQLite's log is taken into the database's file from this length on, in bytes.
-const LONGEST_LOG: u64 = 4 << 20;
-
-impl Store {
     /// Makes a checkpoint if SQLite's log is long. To be called after a commit, under the write lock.
     ///
     /// # Errors
@@ -131,6 +90,45 @@ impl Store {
         self.checkpoint()
     }
 }
+
+/// Replaces a damaged cache by an empty one, to be filled from the notes; the write lock is held. An undamaged database
+/// keeps its vectors.
+///
+/// # Errors
+/// The disk's.
+pub fn make_anew(root: &Path, fingerprint: &str, why: &IndexError) -> Result<()> {
+    let is_whole = matches!(Sealed::look(root, true), Ok(DatabaseState::Whole | DatabaseState::Doubtful));
+    let is_of_segments = matches!(why, IndexError::Torn(_) | IndexError::FullText(_));
+    let begun =
+        if is_whole && is_of_segments { begin_anew(root, fingerprint) } else { Err(IndexError::Busy) };
+    begun.or_else(|_| wipe(root))
+}
+
+/// An empty index in the same database, which other processes have open: its numbers go on.
+fn begin_anew(root: &Path, fingerprint: &str) -> Result<()> {
+    let conn = catalog::open(&root.join(DATABASE), false)?;
+    quick_check(&conn)?;
+    let generation = catalog::last_commit(&conn)?.generation + 1;
+    let files = SegmentFiles::open(&root.join("tantivy"))?;
+    let store = Store::with(root, fingerprint, Mode::Writable, Some(files), conn);
+    store.begin(generation)
+}
+
+/// Removes all that the index keeps under `root`.
+fn wipe(root: &Path) -> Result<()> {
+    remove(&root.join(DATABASE))?;
+    drop_logs(root)?;
+    remove(&root.join("tantivy"))
+}
+
+/// Removes the files that belong to a missing database.
+pub(super) fn drop_logs(root: &Path) -> Result<()> {
+    let logs = ["index.sqlite-wal", "index.sqlite-shm", "index.sqlite-journal", seal::NAME];
+    logs.iter().try_for_each(|name| remove(&root.join(name)))
+}
+
+/// SQLite's log is taken into the database's file from this length on, in bytes.
+const LONGEST_LOG: u64 = 4 << 20;
 
 /// SQLite's own check of its file.
 pub(super) fn quick_check(conn: &Connection) -> Result<()> {

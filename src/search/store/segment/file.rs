@@ -58,18 +58,9 @@ impl SegmentBuilder {
         let texts = StoreWriter::new(file, compression, size, false)?;
         let mut filter = Postings::default();
         let kinds = Kind::ALL.map(|kind| filter.id(&format!("kind:{kind}")));
-        Ok(Self {
-            segment,
-            analyzer: Analyzer::default(),
-            text: Postings::default(),
-            filter,
-            ranked: Gathered::new(basis.clone()),
-            kinds,
-            found: Vec::new(),
-            texts,
-            stored: String::new(),
-            docs: 0,
-        })
+        let ranked = Gathered::new(basis.clone());
+        let (analyzer, text, found, stored, docs) = Default::default();
+        Ok(Self { segment, analyzer, text, filter, ranked, kinds, found, texts, stored, docs })
     }
 
     /// Adds the blocks of a note, and returns their position.
