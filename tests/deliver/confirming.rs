@@ -41,7 +41,7 @@ fn what_a_command_writes_is_confirmed_in_one_message() {
     assert_eq!(moved.len(), 1, "{moved:?}");
     contains_all(
         &moved[0],
-        &["moved:\n", "date=2026-12-10 time=09:30 recur=none", "date=2026-12-14 time=09:30 recur=weekly"],
+        &["moved:\n", "2026-12-10 time=09:30 recur=none", "2026-12-14 time=09:30 recur=weekly"],
     );
     assert_eq!(confirmed(&["undo"], ""), [format!("added or changed by undo:\n```\n{weekly}```")]);
     assert_eq!(vault.read("Reminders.md"), both);
@@ -61,23 +61,19 @@ fn what_a_command_writes_is_confirmed_in_one_message() {
         json!({ "kind": "reminder", "date": date, "time": "09:00", "recur": "none", "msg": "x" }).to_string()
     };
     let many: Vec<String> = (10..23).map(item).collect();
-    let imported = confirmed(&["import", "-"], &many.join("\n"));
-    assert_eq!(imported.len(), 1, "{imported:?}");
-    let said = &imported[0];
-    contains_all(said, &["added or changed by import:\n```\n- [ ] date=2026-12-10 ", "\n… and 3 more\n```"]);
+    let [imported] = &confirmed(&["import", "-"], &many.join("\n"))[..] else { panic!("one message") };
+    let lines = ["added or changed by import:\n```\n- [ ] date=2026-12-10 ", "\n… and 3 more\n```"];
+    contains_all(imported, &lines);
     assert_eq!(confirmed(&["import", "-", "--dry-run"], &item(25)).len(), 0);
 
     vault.write("House.md", "- [ ] Water the plants 📅 2026-12-20\n");
     assert_eq!(confirmed(&["import", "--from", "tasks"], "").len(), 0);
     let ours = confirmed(&["import", "--from", "tasks", "--yes"], "");
-    assert_eq!(ours.len(), 1, "{ours:?}");
-    assert!(ours[0].contains("msg=\"Water the plants\""), "{ours:?}");
+    assert!(ours.len() == 1 && ours[0].contains("msg=\"Water the plants\""), "{ours:?}");
 
-    let (copy, tea) = (
-        "Reminders.sync-conflict-20261130-101010-ABCDEFG.md",
-        &line("2026-12-30", "08:00", "none", "Tea", ""),
-    );
-    vault.write(copy, vault.read("Reminders.md") + tea);
+    let copy = "Reminders.sync-conflict-20261130-101010-ABCDEFG.md";
+    let tea = line("2026-12-30", "08:00", "none", "Tea", "");
+    vault.write(copy, vault.read("Reminders.md") + &tea);
     let merged = confirmed(&["conflicts", "merge", copy, "--yes"], "");
     assert_eq!(merged, [format!("added or changed by merge:\n```\n{tea}```")]);
 }
@@ -114,7 +110,6 @@ fn a_notifier_without_its_secret_is_a_problem_of_the_pass() {
     let vault = hooked(&web, &due(&["Take the pill"]));
     let mut command = vault.command(&["--json", "tick"]);
     command.env_remove(SECRET);
-    let tick = Run::of(&mut command);
-    let said = tick.exits(1).json()["problems"].to_string();
+    let said = Run::of(&mut command).exits(1).json()["problems"].to_string();
     contains_all(said, &["`webhook` can't be used, so the console gets its messages"]);
 }

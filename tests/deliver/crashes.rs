@@ -3,8 +3,6 @@
 
 use std::cell::Cell;
 
-use vault_agent::deliver::PassReport;
-
 use crate::deliver::servers::{Fault, NtfyServer};
 use crate::deliver::world::*;
 use crate::support::processes::until_crash;
@@ -102,7 +100,7 @@ fn killed_between_ntfy_and_the_journal_it_is_told_once() {
     until("the server has the message", || !server.texts().is_empty());
     drop(child);
     assert!(vault.read("Reminders.md").contains("Call"), "the line is there until the journal knows");
-    vault.advance(SignedDuration::from_secs(60));
+    vault.advance(secs(60));
     let _ = vault.run(&["tick"]).ok();
     assert!(!vault.read("Reminders.md").contains("Call"));
     assert_eq!(server.texts(), ["Call"]);
@@ -130,10 +128,8 @@ pub fn killed_ticks(vault: &TestVault, rounds: u64) -> (String, usize) {
 
 #[test]
 fn kill_nine_loses_nothing_and_doubles_at_most_what_was_on_its_way() {
-    let mut text = String::from("# Reminders\nkeep me\n");
-    for n in 0..REMINDERS {
-        text += &line("2026-12-01", &format!("09:{}", 28 + n % 3), "none", &format!("N{n:03}"), "");
-    }
+    let one = |n| line("2026-12-01", &format!("09:{}", 28 + n % 3), "none", &format!("N{n:03}"), "");
+    let text = String::from("# Reminders\nkeep me\n") + &(0..REMINDERS).map(one).collect::<String>();
     let vault = TestVault::new(&format!("//- now: 2026-12-01T09:30:30Z\n//- /Reminders.md\n{text}"));
     let (printed, kills) = killed_ticks(&vault, 24);
     let times = |n: usize| printed.matches(&format!(" N{n:03}")).count();
@@ -162,18 +158,15 @@ rm fill
 fn with_a_disk_too_full_to_note_the_outcome_nothing_is_sent_until_there_is_room() {
     for left in ["84", "100", "116"] {
         let vault = TestVault::new(&format!("//- /Reminders.md\n{}", due(&["Call"])));
-        let script = FULL.replace("LEFT", left);
-        let mut mounted = vault.started_by(&["unshare", "-rm", "sh", "-c", &script], &[]);
+        let mut mounted = vault.started_by(&["unshare", "-rm", "sh", "-c", &FULL.replace("LEFT", left)], &[]);
         mounted.env("VAULT_AGENT_VAULT", vault.root());
-        match mounted.output().ok().filter(|output| output.status.code() != Some(77)) {
-            None => eprintln!("left out: no disk can be mounted here"),
-            Some(output) => {
-                let said =
-                    [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-                assert_eq!(said[0].matches("Call").count(), 1, "{left} {said:?}");
-                assert_eq!(output.status.code(), Some(0), "{left} {said:?}");
-                assert_eq!(vault.read("Reminders.md"), "");
-            }
-        }
+        let Some(output) = mounted.output().ok().filter(|output| output.status.code() != Some(77)) else {
+            eprintln!("left out: no disk can be mounted here");
+            return;
+        };
+        let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+        assert_eq!(said[0].matches("Call").count(), 1, "{left} {said:?}");
+        assert_eq!(output.status.code(), Some(0), "{left} {said:?}");
+        assert_eq!(vault.read("Reminders.md"), "");
     }
 }

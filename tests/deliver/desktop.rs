@@ -4,9 +4,8 @@ use crate::deliver::world::*;
 
 /// A program of that name in `bin`, which keeps its arguments, one a line, and then does `then`.
 fn program(bin: &Path, name: &str, then: &str) {
-    let text =
-        format!("#!/bin/sh\nfor one in \"$@\"; do printf '%s\\n' \"$one\"; done >>\"$0.said\"\n{then}\n");
-    write_program(bin.join(name), &text);
+    let keeps = "for one in \"$@\"; do printf '%s\\n' \"$one\"; done >>\"$0.said\"";
+    write_program(bin.join(name), &format!("#!/bin/sh\n{keeps}\n{then}\n"));
 }
 
 fn said(bin: &Path, name: &str) -> String {
@@ -45,8 +44,7 @@ fn a_desktop_that_takes_nothing_is_tried_again() {
     let bin = tempfile::tempdir().unwrap();
     program(bin.path(), "notify-send", "echo 'no service' >&2; exit 1");
     let vault = vault(bin.path());
-    let run = vault.run(&["tick", "--json"]);
-    assert!(run.stdout.contains("no service"), "{}", run.shown());
+    vault.run(&["tick", "--json"]).says("no service");
     assert!(vault.read("Reminders.md").contains("Call"), "it stays until it was told");
 }
 
@@ -54,10 +52,9 @@ fn a_desktop_that_takes_nothing_is_tried_again() {
 fn without_a_program_the_console_is_told_and_doctor_says_what_to_install() {
     let bin = tempfile::tempdir().unwrap();
     let vault = vault(bin.path());
-    let run = vault.run(&["tick"]);
-    assert!(run.stdout.contains("Call <b>Zoë</b>"), "{}", run.shown());
+    vault.run(&["tick"]).says("Call <b>Zoë</b>");
     assert_eq!(vault.read("Reminders.md"), "");
-    contains_all(vault.run(&["doctor"]).stdout, &["libnotify"]);
+    vault.run(&["doctor"]).says("libnotify");
 }
 
 /// The others of several machines show what this one can't: it leaves it to them, and says so.
@@ -67,13 +64,11 @@ fn a_machine_without_a_desktop_tells_nothing_by_it_among_others() {
     let mut vault = vault(bin.path());
     let machines = "[machines]\nengine = \"git\"\nremote = \"file:///nowhere\"\n";
     vault.write("vault-agent.toml", format!("{}{machines}", vault.read("vault-agent.toml")));
-    let words = "this machine doesn't send by `desktop`: there is neither";
-    let _ = vault.run(&["status"]).ok().says(words);
+    let _ = vault.run(&["status"]).ok().says("this machine doesn't send by `desktop`: there is neither");
     program(bin.path(), "gdbus", "");
     vault.run(&["status"]).ok().lacks("doesn't send");
-    for (name, value) in [("DBUS_SESSION_BUS_ADDRESS", ""), ("XDG_RUNTIME_DIR", "/nowhere")] {
-        vault.env(name, value);
-    }
+    vault.env("DBUS_SESSION_BUS_ADDRESS", "");
+    vault.env("XDG_RUNTIME_DIR", "/nowhere");
     let _ = vault.run(&["status"]).ok().says("this machine doesn't send by `desktop`: there is no desktop");
     let _ = vault.run(&["doctor"]).says("`desktop` is left to other machines: there is no desktop");
 }

@@ -98,13 +98,11 @@ fn run(seed: u64, is_mild: bool) -> (BTreeMap<String, usize>, usize) {
             }
             if random.u8(..12) == 0 {
                 let faults = [Cut::LostAnswer, Cut::LostRequest, Cut::Unreachable, Cut::Refused];
-                let fault = faults[random.usize(..4)];
-                several.engines[at].next([fault]);
+                several.engines[at].next([faults[random.usize(..4)]]);
             }
             if random.u8(..12) == 0 {
-                let fault =
-                    [Fault::LostAnswer, Fault::Nothing, Fault::Unreachable(None)][random.usize(..3)].clone();
-                several.all[at].place.fault(fault);
+                let faults = [Fault::LostAnswer, Fault::Nothing, Fault::Unreachable(None)];
+                several.all[at].place.fault(faults[random.usize(..3)].clone());
             }
             several.all[at].pass(PassMode::Daemon);
             if random.u8(..4) > 0 {
@@ -118,20 +116,13 @@ fn run(seed: u64, is_mild: bool) -> (BTreeMap<String, usize>, usize) {
     for _ in 0..40 {
         several.all[0].later(SignedDuration::from_secs(60));
         let now = several.now();
-        for at in 0..count {
-            several.all[at].pass(PassMode::Daemon);
-            several.ask(at);
-        }
+        (0..count).for_each(|at| several.watch(at));
         sync.run(&several.all, now, &mut || 1);
     }
-    for world in &several.all {
-        assert_eq!(world.read(), "", "seed {seed}: a line stands");
-    }
+    several.all.iter().for_each(|world| assert_eq!(world.read(), "", "seed {seed}: a line stands"));
     let mut told: BTreeMap<String, usize> = BTreeMap::new();
     for arrived in several.all[0].place.arrived.lock().unwrap().iter() {
-        for (id, _) in &arrived.facts {
-            *told.entry(id.clone()).or_default() += 1;
-        }
+        arrived.facts.iter().for_each(|(id, _)| *told.entry(id.clone()).or_default() += 1);
     }
     (told, sync.conflicts)
 }

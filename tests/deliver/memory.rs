@@ -3,9 +3,7 @@
 use std::sync::MutexGuard;
 
 use tokio::sync::Notify;
-use vault_agent::machines::engine::{
-    EngineError, Entries, EntryChange, StoreEngine, SwapOutcome, apply, check_changes,
-};
+use vault_agent::machines::engine::*;
 
 use crate::support::prelude::*;
 
@@ -84,13 +82,22 @@ impl MemoryEngine {
     }
 }
 
+/// What a call says that came to nothing.
+fn failed(fault: Fault) -> EngineError {
+    match fault {
+        Fault::Refused => EngineError::Refused("the store refuses".to_owned()),
+        Fault::LostRequest | Fault::LostAnswer => EngineError::Unknown("the answer was lost".to_owned()),
+        Fault::Unreachable | Fault::None => EngineError::Unreachable("the store is not reached".to_owned()),
+    }
+}
+
 #[async_trait]
 impl StoreEngine for MemoryEngine {
     async fn read(&self) -> Result<Entries, EngineError> {
         match self.fault() {
             Fault::None => {}
-            Fault::Refused => return Err(EngineError::Refused("the store refuses".to_owned())),
-            _ => return Err(EngineError::Unreachable("the store is not reached".to_owned())),
+            Fault::Refused => return Err(failed(Fault::Refused)),
+            _ => return Err(failed(Fault::Unreachable)),
         }
         let store = self.store();
         *self.seen.lock().unwrap() = store.revision;
@@ -100,14 +107,8 @@ impl StoreEngine for MemoryEngine {
     async fn swap(&self, changes: &[EntryChange]) -> Result<SwapOutcome, EngineError> {
         check_changes(changes)?;
         let fault = self.fault();
-        let unknown = || EngineError::Unknown("the answer was lost".to_owned());
-        match fault {
-            Fault::Unreachable => {
-                return Err(EngineError::Unreachable("the store is not reached".to_owned()));
-            }
-            Fault::Refused => return Err(EngineError::Refused("the store refuses".to_owned())),
-            Fault::LostRequest => return Err(unknown()),
-            Fault::None | Fault::LostAnswer => {}
+        if !matches!(fault, Fault::None | Fault::LostAnswer) {
+            return Err(failed(fault));
         }
         let mut store = self.store();
         let answer = apply(&mut store.entries, changes);
@@ -115,12 +116,12 @@ impl StoreEngine for MemoryEngine {
             store.revision += 1;
             self.change.notify_waiters();
         }
-        if fault == Fault::LostAnswer { Err(unknown()) } else { Ok(answer) }
+        if fault == Fault::LostAnswer { Err(failed(fault)) } else { Ok(answer) }
     }
 
     async fn changed(&self, at_most: Duration) -> Result<bool, EngineError> {
         if self.fault() != Fault::None {
-            return Err(EngineError::Unreachable("the store is not reached".to_owned()));
+            return Err(failed(Fault::Unreachable));
         }
         let wait = self.change.notified();
         if self.store().revision != *self.seen.lock().unwrap() {

@@ -3,36 +3,31 @@
 use crate::deliver::world::*;
 
 use secrecy::SecretString;
-use vault_agent::config::{self, MailSecurity};
-
-use vault_agent::deliver::{
-    Email, MessageKind, NoteLinks, Notifier, NotifierContext, NotifyRules, NtfyNotifier, SendOutcome,
-    SignedWebhook,
-};
+use vault_agent::config::{ConfigError, EmailSettings, MailSecurity, NtfySettings};
 
 use crate::deliver::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
 
 fn context(clock: Arc<dyn Clock>) -> NotifierContext {
-    let links = NoteLinks {
-        vault: "My Vault".into(),
-        reminders: "Reminders.md".into(),
-        commitments: "COMMITMENTS.md".into(),
-    };
+    let [vault, reminders, commitments] = ["My Vault", "Reminders.md", "COMMITMENTS.md"].map(Into::into);
+    let links = NoteLinks { vault, reminders, commitments };
     let rules = NotifyRules { urgent: "urgent".to_owned(), ..NotifyRules::default() };
     NotifierContext { authority: None, links, rules: Arc::new(rules), clock }
 }
 
-fn ntfy_with(url: &str, token: Option<&str>) -> Result<NtfyNotifier, config::ConfigError> {
-    let settings = config::NtfySettings {
-        url: url.to_owned(),
-        topic: Some("t".to_owned()),
-        ..config::NtfySettings::default()
-    };
+fn ntfy_with(url: &str, token: Option<&str>) -> Result<NtfyNotifier, ConfigError> {
+    let settings = NtfySettings { url: url.to_owned(), topic: Some("t".to_owned()), ..Default::default() };
     NtfyNotifier::new(&settings, token.map(SecretString::from), context(Arc::new(SystemClock)))
 }
 
 fn ntfy(url: &str) -> Arc<NtfyNotifier> {
     Arc::new(ntfy_with(url, Some("tk_secret")).unwrap())
+}
+
+/// A world of these reminders that are due, and the server to which they go.
+fn by_ntfy(reminders: &[&str], knows_sequences: bool, readable: bool) -> (World, NtfyServer) {
+    let server = NtfyServer::start(knows_sequences, readable);
+    let notifier: Arc<dyn Notifier> = ntfy(&server.web.url);
+    (World { notifier: Some(notifier), ..World::all_due(reminders) }, server)
 }
 
 fn webhook(url: &str, world: &World) -> Arc<SignedWebhook> {
@@ -41,25 +36,19 @@ fn webhook(url: &str, world: &World) -> Arc<SignedWebhook> {
     Arc::new(SignedWebhook::new(SecretString::from(url), &key, context).unwrap())
 }
 
-fn email_by(settings: &config::EmailSettings, world: &World) -> Result<Email, config::ConfigError> {
-    let context = context(Arc::clone(&world.clock) as _);
-    Email::new(settings, Some(SecretString::from("passw0rd")), context)
+fn email_by(settings: &EmailSettings, world: &World) -> Result<Email, ConfigError> {
+    Email::new(settings, Some(SecretString::from("passw0rd")), context(Arc::clone(&world.clock) as _))
 }
 
 /// The settings of mail by a server of this machine.
-fn at_port(port: u16) -> config::EmailSettings {
-    config::EmailSettings {
-        server: Some("127.0.0.1".to_owned()),
-        port: Some(port),
-        user: Some("me@example.org".to_owned()),
-        ..config::EmailSettings::default()
-    }
+fn at_port(port: u16) -> EmailSettings {
+    let (server, user) = (Some("127.0.0.1".to_owned()), Some("me@example.org".to_owned()));
+    EmailSettings { server, port: Some(port), user, ..Default::default() }
 }
 
 fn email(port: u16, world: &World) -> Arc<Email> {
     let to = vec!["Me <me@example.org>".to_owned(), "you@example.org".to_owned()];
-    let settings = config::EmailSettings { security: MailSecurity::None, to, ..at_port(port) };
-    Arc::new(email_by(&settings, world).unwrap())
+    Arc::new(email_by(&EmailSettings { security: MailSecurity::None, to, ..at_port(port) }, world).unwrap())
 }
 
 fn send(notifier: &dyn Notifier) -> SendOutcome {
@@ -86,21 +75,17 @@ fn send_to_the_silent(notifier: Arc<dyn Notifier>, has_heard: impl Fn() -> bool)
     block_on(async move {
         let sending =
             tokio::spawn(async move { notifier.send(&message(MessageKind::Notice, "k", "hello")).await });
-        while !has_heard() {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
+        when("all is heard", has_heard).await;
         tokio::time::pause();
-        tokio::time::advance(std::time::Duration::from_secs(40)).await;
+        tokio::time::advance(Duration::from_secs(40)).await;
         sending.await.unwrap()
     })
 }
 
 #[test]
 fn ntfy_gets_title_text_link_and_urgency() {
-    let server = NtfyServer::start(true, true);
-    let mut world = World::due("Call Zoë #urgent");
-    world.notifier = Some(ntfy(&server.web.url));
-    assert_eq!(world.tick().fired.len(), 1);
+    let (mut world, server) = by_ntfy(&["Call Zoë #urgent"], true, true);
+    assert_eq!(world.fires(), 1);
     let asked = server.web.asked();
     assert_eq!(asked[0].header("authorization"), Some("Bearer tk_secret"));
     let sent = ["topic", "title", "message", "priority", "click"].map(|key| asked[0].body[key].clone());
@@ -120,13 +105,10 @@ fn an_answer_of_ntfy_that_is_lost_makes_no_second_message() {
         (true, Fault::Cut, None, 2),
         (false, Fault::Cut, None, 2),
     ] {
-        let server = NtfyServer::start(knows_sequences, true);
-        let mut world = World::due("Call");
-        world.notifier = Some(ntfy(&server.web.url));
+        let (mut world, server) = by_ntfy(&["Call"], knows_sequences, true);
         for fault in [Some(fault.clone()), reading].into_iter().flatten() {
             server.web.fault(fault);
-            assert_eq!(world.later(SignedDuration::from_secs(20)).tick().failed.len(), 1);
-            assert!(!world.read().is_empty());
+            assert!(world.later(secs(20)).tick().failed.len() == 1 && !world.read().is_empty());
         }
         world.later(SignedDuration::from_secs(30)).tick();
         assert_eq!(server.texts(), ["Call"], "{fault:?}");
@@ -138,25 +120,19 @@ fn an_answer_of_ntfy_that_is_lost_makes_no_second_message() {
 #[test]
 fn two_reminders_that_say_the_same_both_reach_ntfy() {
     for knows_sequences in [true, false] {
-        let server = NtfyServer::start(knows_sequences, true);
-        let mut world = World::all_due(&["Call", "Call"]);
-        world.notifier = Some(ntfy(&server.web.url));
+        let (mut world, server) = by_ntfy(&["Call", "Call"], knows_sequences, true);
         server.web.fault(Fault::LostAnswer);
-        world.tick();
-        world.later(SignedDuration::from_secs(30)).tick();
-        world.later(SignedDuration::from_secs(60)).tick();
+        [0, 30, 60].iter().for_each(|wait| drop(world.later(secs(*wait)).tick()));
         assert_eq!(server.texts(), ["Call", "Call"], "{knows_sequences}");
     }
 }
 
 #[test]
 fn a_topic_that_may_only_be_written_is_told_at_least_once() {
-    let server = NtfyServer::start(true, false);
+    let (mut world, server) = by_ntfy(&["Call"], true, false);
     server.web.fault(Fault::LostAnswer);
-    let mut world = World::due("Call");
-    world.notifier = Some(ntfy(&server.web.url));
     world.tick();
-    world.later(SignedDuration::from_secs(20)).tick();
+    world.later(secs(20)).tick();
     assert_eq!(server.texts(), ["Call", "Call"]);
     let kept = server.messages.lock().unwrap();
     assert_eq!(kept[0]["sequence_id"], kept[1]["sequence_id"], "so that a phone shows one");
@@ -185,15 +161,15 @@ fn what_http_servers_answer_is_told_apart() {
         assert_eq!(shown(&outcome).0, kind, "{fault:?}: {outcome:?}");
         assert!(!format!("{outcome:?}").contains("secret-path"), "an address may be a secret: {outcome:?}");
         if let SendOutcome::Retry { after, .. } = outcome {
-            assert_eq!(after, Some(std::time::Duration::from_secs(77)));
+            assert_eq!(after, Some(Duration::from_secs(77)));
         }
     }
     // A wrong number doesn't silence it for ever, and one that is none is as if there were none.
-    for (header, wanted) in [("retry-after: 31536000000\r\n", Some(86_400)), ("retry-after: soon\r\n", None)]
-    {
+    let day = Duration::from_secs(86_400);
+    for (header, wanted) in [("retry-after: 31536000000\r\n", Some(day)), ("retry-after: soon\r\n", None)] {
         web.fault(Fault::Status(429, header));
         let SendOutcome::Retry { after, .. } = send(&*hook) else { panic!("{header}") };
-        assert_eq!(after, wanted.map(std::time::Duration::from_secs), "{header}");
+        assert_eq!(after, wanted, "{header}");
     }
     assert_eq!(shown(&send(&*hook)).0, "sent");
     let repeats = Web::start(|_| (404, "Cannot POST /secret-path".to_owned()));
@@ -219,7 +195,7 @@ fn a_server_that_says_nothing_may_have_it() {
         assert_eq!(shown(&outcome).0, "unknown", "{outcome:?}");
     }
     let server = MailServer::start();
-    server.faults.lock().unwrap().push_back(MailFault::TakesAndKeepsSilent);
+    server.fault(MailFault::TakesAndKeepsSilent);
     let outcome = send_to_the_silent(email(server.port, &world), || !server.mails().is_empty());
     assert_eq!(shown(&outcome).0, "unknown", "{outcome:?}");
 }
@@ -248,21 +224,20 @@ fn a_mail_has_a_subject_a_link_and_the_same_id_on_every_attempt() {
     let server = MailServer::start();
     let mut world = World::due("Call Zoë #urgent");
     world.notifier = Some(email(server.port, &world));
-    server.faults.lock().unwrap().push_back(MailFault::TakesAndCuts);
+    server.fault(MailFault::TakesAndCuts);
     assert_eq!(world.tick().failed.len(), 1);
     world.later(SignedDuration::from_secs(20)).tick();
     assert_eq!(world.read(), "");
-    let mails = server.mails();
-    assert_eq!(mails.len(), 2, "a mail server can't be asked");
+    // A mail server can't be asked.
+    let [mail, again] = &server.mails()[..] else { panic!("{:?}", server.mails()) };
     let header = |mail: &str, name: &str| {
         mail.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().trim().to_owned()
     };
-    assert_eq!(header(&mails[0], "Message-ID:"), header(&mails[1], "Message-ID:"));
-    assert!(header(&mails[0], "Message-ID:").ends_with("@example.org>"));
-    let kind = ["Auto-Submitted:", "Importance:"].map(|name| header(&mails[0], name));
-    assert_eq!(kind, ["auto-generated", "high"]);
-    assert!(header(&mails[0], "Date:").starts_with("Tue, 01 Dec 2026 09:30:00"), "{}", mails[0]);
-    assert!(mails[0].contains("Subject:") && mails[0].contains("obsidian://open?vault"), "{}", mails[0]);
+    let id = header(mail, "Message-ID:");
+    assert!(id.ends_with("@example.org>") && header(again, "Message-ID:") == id, "{mail}\n{again}");
+    assert_eq!(["Auto-Submitted:", "Importance:"].map(|name| header(mail, name)), ["auto-generated", "high"]);
+    assert!(header(mail, "Date:").starts_with("Tue, 01 Dec 2026 09:30:00"), "{mail}");
+    contains_all(mail, &["Subject:", "obsidian://open?vault"]);
     let said = server.said.lock().unwrap().join("\n");
     contains_all(&said, &["RCPT TO:<me@example.org>", "RCPT TO:<you@example.org>"]);
 }
@@ -272,22 +247,20 @@ fn what_a_mail_server_says_is_told_apart() {
     let world = World::due("x");
     let server = MailServer::start();
     let notifier = email(server.port, &world);
-    for (fault, kind) in [
+    let cuts = ["EHLO", "AUTH", "RCPT", "DATA"].map(|step| (MailFault::CutsAt(step), "retry"));
+    let says = [
         (MailFault::Says("GREETING", "421 too busy"), "retry"),
         (MailFault::Says("AUTH", "535 5.7.8 wrong password"), "refused"),
         (MailFault::Says("MAIL", "451 later"), "retry"),
         (MailFault::Says("RCPT", "550 5.1.1 nobody here"), "refused"),
         (MailFault::Says("RCPT TO:<YOU", "550 5.1.1 nobody here"), "sent"),
         (MailFault::Says("RCPT", "450 4.2.0 greylisted"), "retry"),
-        (MailFault::CutsAt("EHLO"), "retry"),
-        (MailFault::CutsAt("AUTH"), "retry"),
-        (MailFault::CutsAt("RCPT"), "retry"),
-        (MailFault::CutsAt("DATA"), "retry"),
         (MailFault::Says("TEXT", "554 5.7.1 looks like spam"), "refused"),
         (MailFault::Says("TEXT", "452 4.3.1 full"), "retry"),
         (MailFault::TakesAndCuts, "unknown"),
-    ] {
-        server.faults.lock().unwrap().push_back(fault.clone());
+    ];
+    for (fault, kind) in says.into_iter().chain(cuts) {
+        server.fault(fault.clone());
         let outcome = send(&*notifier);
         assert_eq!(shown(&outcome).0, kind, "{fault:?}: {outcome:?}");
         assert!(!format!("{outcome:?}").contains("passw0rd"), "{outcome:?}");
@@ -300,12 +273,8 @@ fn what_a_mail_server_says_is_told_apart() {
 #[test]
 fn mail_never_travels_in_the_clear_to_another_machine() {
     let world = World::due("x");
-    let settings = config::EmailSettings {
-        server: Some("mail.example.org".to_owned()),
-        security: MailSecurity::None,
-        from: Some("me@example.org".to_owned()),
-        ..config::EmailSettings::default()
-    };
+    let (server, from) = (Some("mail.example.org".to_owned()), Some("me@example.org".to_owned()));
+    let settings = EmailSettings { server, security: MailSecurity::None, from, ..Default::default() };
     let error = email_by(&settings, &world).err().unwrap();
     assert!(error.to_string().contains("in the clear"), "{error}");
     // A server that offers no STARTTLS is told no password.

@@ -3,7 +3,6 @@
 use crate::deliver::world::*;
 use tokio::runtime::Runtime;
 use vault_agent::agent::Phraser;
-use vault_agent::deliver::PendingSend;
 use vault_agent::turn::{TurnJournal, usage};
 
 use crate::cli::daemon::Daemon;
@@ -39,19 +38,6 @@ fn keep(world: &mut World, words: &str) {
 }
 
 #[test]
-fn words_that_are_there_in_time_are_sent_in_the_place_of_the_plain_ones() {
-    let mut world = world(&call_mum());
-    keep(&mut world, WORDS);
-    let report = world.at(DUE).tick();
-    assert_eq!(world.place.texts(), [WORDS]);
-    assert_eq!((report.fired[0].text.as_str(), report.fired[0].late_seconds), ("Call Mum", 0));
-    assert_eq!(world.read(), "");
-    // What is plain stands in the journal, too.
-    let key = "rid_AAAAAAAAAAAA@2026-12-01T09:30";
-    assert_eq!(world.journal().row(key).unwrap().unwrap().fact.msg, "Call Mum");
-}
-
-#[test]
 fn a_changed_line_and_words_that_lost_something_are_said_plainly() {
     let plainly = |words: &str, change: fn(&mut World), said: &str| {
         let mut world = world(&call_mum());
@@ -80,12 +66,10 @@ fn only_what_is_told_once_and_within_a_minute_is_looked_at() {
     let follow_ups = "---\nid: c-1\nstatus: pending\ndue: 2026-12-01T09:29:30Z\n---\nAsk Kyle\n\n\
                       ---\nid: c-2\nstatus: pending\ndue: 2026-12-01T09:29:40Z\n---\nTwo\nlines\n";
     one.folder.write("COMMITMENTS.md", follow_ups);
-    let told =
-        |world: &mut World| -> Vec<String> { upcoming(world).into_iter().map(|one| one.fact.msg).collect() };
-    assert_eq!(told(&mut one), ["Call Mum", "Ask Kyle"]);
+    let coming: Vec<_> = upcoming(&mut one).into_iter().map(|one| one.fact.msg).collect();
+    assert_eq!(coming, ["Call Mum", "Ask Kyle"]);
     one.settings.phrase = false;
-    assert_eq!(told(&mut one), Vec::<String>::new());
-    assert_eq!(one.tick().upcoming, []);
+    assert_eq!((upcoming(&mut one), one.tick().upcoming), (vec![], vec![]));
 }
 
 #[test]
@@ -95,8 +79,7 @@ fn each_step_may_be_the_last_before_a_crash_with_words_too() {
         keep(&mut world, WORDS);
         crash.tick(world.at(DUE));
         world.later(secs(crash.wait)).tick();
-        assert_eq!(world.told(), [WORDS], "{}", crash.context);
-        assert_eq!(world.read(), "", "{}", crash.context);
+        assert_eq!((world.told(), world.read().as_str()), (vec![WORDS.to_owned()], ""), "{}", crash.context);
     });
 }
 
@@ -127,9 +110,13 @@ fn a_brain_is_asked_once_and_what_it_took_is_counted() {
     let mut world = world(&call_mum());
     let phraser = phraser(&world, &server, "");
     let coming = upcoming(&mut world);
-    assert_eq!(ended(&runtime, &phraser, &coming[0]), "Kept");
-    assert_eq!(ended(&runtime, &phraser, &coming[0]), "NotAsked");
-    assert_eq!(world.at(DUE).told(), [WORDS]);
+    assert_eq!([0, 1].map(|_| ended(&runtime, &phraser, &coming[0])), ["Kept", "NotAsked"]);
+    let report = world.at(DUE).tick();
+    assert_eq!((world.place.texts(), world.read().as_str()), (vec![WORDS.to_owned()], ""));
+    // The report and the journal have the plain words.
+    assert_eq!((report.fired[0].text.as_str(), report.fired[0].late_seconds), ("Call Mum", 0));
+    let key = "rid_AAAAAAAAAAAA@2026-12-01T09:30";
+    assert_eq!(world.journal().row(key).unwrap().unwrap().fact.msg, "Call Mum");
     let asked = server.requests();
     assert_eq!(asked.len(), 1);
     let body = asked[0].body.to_string();
@@ -137,27 +124,22 @@ fn a_brain_is_asked_once_and_what_it_took_is_counted() {
     assert!(asked[0].body.get("tools").is_none() && !body.contains("INJECTED"), "{body}");
     assert_eq!(asked[0].body["max_tokens"], 300);
     // For the day's budget, and for `usage`.
-    let turns = TurnJournal::open(&world.state()).unwrap();
-    let spent = turns.spent_since(BEFORE.parse().unwrap()).unwrap();
+    let spent = TurnJournal::open(&world.state()).unwrap().spent_since(BEFORE.parse().unwrap()).unwrap();
     assert_eq!((spent.len(), spent[0].1.input, spent[0].1.output), (1, 100, 10));
     let [answer] = &answers(&world)[..] else { panic!("one answer") };
-    assert_eq!(
-        (answer.channel.as_str(), answer.facts.brain.as_str(), answer.facts.input),
-        ("phrasing", "b", 100)
-    );
-    assert!(answer.facts.usd.is_some());
+    let facts = &answer.facts;
+    assert_eq!((answer.channel.as_str(), facts.brain.as_str(), facts.input), ("phrasing", "b", 100));
+    assert!(facts.usd.is_some());
 }
 
 #[test]
 fn what_fails_or_lost_the_persons_words_leaves_the_plain_text() {
     let runtime = runtime();
-    for (reply, failed) in
-        [(Reply::text("Time to ring your mother!"), 0), (Reply::text("NONE"), 0), (Reply::garbage(), 1)]
-    {
+    let lost = Reply::text("Time to ring your mother!");
+    for (reply, failed) in [(lost, 0), (Reply::text("NONE"), 0), (Reply::garbage(), 1)] {
         let server = runtime.block_on(ModelServer::of(vec![reply]));
         let mut world = world(&call_mum());
-        let phraser = phraser(&world, &server, "");
-        assert_eq!(ended(&runtime, &phraser, &upcoming(&mut world)[0]), "Plain");
+        assert_eq!(ended(&runtime, &phraser(&world, &server, ""), &upcoming(&mut world)[0]), "Plain");
         assert_eq!(world.at(DUE).told(), ["Reminder: Call Mum"]);
         assert_eq!(answers(&world)[0].facts.failed.len(), failed);
     }
@@ -187,12 +169,10 @@ fn a_brain_that_hangs_changes_no_delivery_and_is_not_asked_again_after_a_crash()
             hanging[0].abort();
             assert_eq!(ended(&runtime, &phraser, &upcoming(&mut with)[0]), "NotAsked");
         }
-        for world in [&mut with, &mut without] {
-            world.later(SignedDuration::from_mins(1));
-        }
+        with.later(secs(60));
+        without.later(secs(60));
     }
-    assert_eq!(came(&with).len(), 2);
-    assert_eq!(came(&with), came(&without));
+    assert_eq!((came(&with).len(), came(&with)), (2, came(&without)));
     assert_eq!(server.requests().len(), 2);
     hanging.iter().for_each(tokio::task::JoinHandle::abort);
 }
@@ -223,8 +203,7 @@ fn nobody_is_asked_too_late_over_budget_or_while_resting() {
 fn said_by_the_daemon(server: &ModelServer) -> String {
     let mut vault =
         TestVault::new(&format!("//- now: 2026-12-01T09:28:50Z\n//- /Reminders.md\n{}", call_mum()));
-    let settings = format!("[assistant]\nphrase = true\n{}", server.brain("b", "chat", ""));
-    vault.write("vault-agent.toml", settings);
+    vault.write("vault-agent.toml", format!("[assistant]\nphrase = true\n{}", server.brain("b", "chat", "")));
     vault.env("VAULT_AGENT_NOW", "2026-12-01T09:28:50Z@15");
     Daemon::start(&vault, &["run"]).hear("Mum")
 }

@@ -43,10 +43,9 @@ fn an_attempt_that_failed_in_the_evening_is_not_repeated_at_night() {
     world.others[0].fault(Fault::Unreachable(None));
     world.tick();
     for _ in 0..5 {
-        let report = world.later(SignedDuration::from_mins(20)).tick();
-        assert_eq!(report.next_pass, Some("2026-12-02T07:00:00Z".parse().unwrap()));
+        assert_eq!(world.later(secs(1_200)).tick().next_pass, Some("2026-12-02T07:00:00Z".parse().unwrap()));
     }
-    assert_eq!((*world.place.attempts.lock().unwrap(), *world.others[0].attempts.lock().unwrap()), (1, 1));
+    assert_eq!((world.place.attempts(), world.others[0].attempts()), (1, 1));
     world.at("2026-12-02T07:00:00Z").tick();
     assert_eq!((world.place.texts().len(), world.other().len()), (1, 1));
 }
@@ -58,26 +57,21 @@ fn what_waits_for_the_morning_is_snoozed_and_comes_once() {
     vault.write("COMMITMENTS.md", block);
     let pill = line("2026-12-01", "23:00", "daily", "Pill", &id('B'));
     vault.write("Reminders.md", line("2026-12-01", "23:00", "none", "Call", &id('A')) + &pill);
-    let told = |now: &str| {
-        vault.set_now(now);
-        vault.run(&["tick"]).ok().stdout
-    };
     // A follow-up that isn't due yet, and a reminder that is held.
     let run = vault.run(&["remind", "snooze", "c-2026-12-01-001", "--until", "2026-12-02 12:30"]).ok();
     run.says("due: 2026-12-02T12:30:00Z # late").says("Ask Kyle");
     assert_eq!(vault.read("COMMITMENTS.md"), block.replace("2026-12-01T23:00:00Z", "2026-12-02T12:30:00Z"));
-    assert_eq!(told("2026-12-01T23:05:00Z"), "");
-    let run =
-        vault.run(&["remind", "snooze", &format!("rid_{}", id('A')), "--until", "2026-12-02 12:00"]).ok();
+    assert_eq!(vault.tick_at("2026-12-01T23:05:00Z"), "");
+    let run = vault.sh("remind snooze rid_AAAAAAAAAAAA --until '2026-12-02 12:00'").ok();
     assert_eq!(run.stdout, line("2026-12-02", "12:00", "none", "Call", &id('A')));
-    let morning = told("2026-12-02T07:00:00Z");
+    let morning = vault.tick_at("2026-12-02T07:00:00Z");
     assert!(morning.contains("Pill") && !morning.contains("Call") && !morning.contains("Ask"), "{morning}");
-    assert_eq!(told("2026-12-02T12:00:00Z").matches("Call").count(), 1);
-    assert_eq!(told("2026-12-02T12:30:00Z").matches("Ask Kyle").count(), 1);
+    assert_eq!(vault.tick_at("2026-12-02T12:00:00Z").matches("Call").count(), 1);
+    assert_eq!(vault.tick_at("2026-12-02T12:30:00Z").matches("Ask Kyle").count(), 1);
     // One that was told comes once more, and stays told.
     let run = vault.run(&["remind", "snooze", "c-2026-12-01-001", "--until", "2026-12-02 13:00"]).ok();
     run.says("recur=none msg=\"Ask Kyle\"");
-    assert_eq!(told("2026-12-02T13:00:00Z").matches("Ask Kyle").count(), 1);
+    assert_eq!(vault.tick_at("2026-12-02T13:00:00Z").matches("Ask Kyle").count(), 1);
     assert!(vault.read("COMMITMENTS.md").contains("status: delivered"));
 }
 
@@ -85,28 +79,24 @@ fn what_waits_for_the_morning_is_snoozed_and_comes_once() {
 /// later.
 #[test]
 fn a_time_that_waits_is_the_next_one_of_what_comes_again() {
-    let noon = "2026-12-01 12:00";
     for (command, told) in [
-        (&["skip", "Bins"][..], [0, 0, 1]),
-        (&["done", "Bins"], [0, 0, 1]),
-        (&["move", "Bins", noon], [0, 1, 1]),
-        (&["snooze", "Bins", "--until", noon], [0, 1, 1]),
+        ("skip Bins", [0, 0, 1]),
+        ("done Bins", [0, 0, 1]),
+        ("move Bins '2026-12-01 12:00'", [0, 1, 1]),
+        ("snooze Bins --until '2026-12-01 12:00'", [0, 1, 1]),
     ] {
         let vault = quiet_vault("2026-12-01T06:40:00Z");
         vault.write("Reminders.md", line("2026-12-01", "06:30", "weekly", "Bins", &id('A')));
-        drop(vault.run(&[&["remind"], command].concat()).ok());
+        drop(vault.sh(&format!("remind {command}")).ok());
         let goes_on = line("2026-12-08", "06:30", "weekly", "Bins", &id('A'));
-        assert!(vault.read("Reminders.md").starts_with(&goes_on), "{command:?}");
-        let counts = ["2026-12-01T07:00:00Z", "2026-12-01T12:00:00Z", "2026-12-08T07:00:00Z"].map(|now| {
-            vault.set_now(now);
-            vault.run(&["tick"]).ok().stdout.matches("Bins").count()
-        });
-        assert_eq!(counts, told, "{command:?}");
+        assert!(vault.read("Reminders.md").starts_with(&goes_on), "{command}");
+        let times = ["2026-12-01T07:00:00Z", "2026-12-01T12:00:00Z", "2026-12-08T07:00:00Z"];
+        assert_eq!(times.map(|now| vault.tick_at(now).matches("Bins").count()), told, "{command}");
         // It was told, so the one after it is next.
         let before = vault.read("Reminders.md");
-        drop(vault.run(&["remind", "done", "Bins"]).ok());
-        assert_eq!(vault.read("Reminders.md"), before, "{command:?}");
-        drop(vault.run(&["remind", "skip", "Bins"]).ok());
-        assert!(vault.read("Reminders.md").contains("date=2026-12-22"), "{command:?}");
+        drop(vault.sh("remind done Bins").ok());
+        assert_eq!(vault.read("Reminders.md"), before, "{command}");
+        drop(vault.sh("remind skip Bins").ok());
+        assert!(vault.read("Reminders.md").contains("date=2026-12-22"), "{command}");
     }
 }

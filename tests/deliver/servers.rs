@@ -3,7 +3,7 @@
 use crate::support::prelude::*;
 use std::thread;
 
-use crate::models::{self};
+use crate::models;
 
 /// What a server does with the next one, instead of what it should.
 #[derive(Debug, Clone)]
@@ -78,9 +78,7 @@ impl NtfyServer {
         let messages: Arc<Mutex<Vec<Value>>> = Arc::default();
         let kept = Arc::clone(&messages);
         let web = Web::start(move |asked| match asked.method.as_str() {
-            "GET" if !readable => {
-                (403, json!({"code": 40301, "http": 403, "error": "forbidden"}).to_string())
-            }
+            "GET" if !readable => (403, r#"{"code": 40301, "http": 403, "error": "forbidden"}"#.to_owned()),
             "GET" => {
                 assert!(asked.path.starts_with("/t/json?poll=1&since="), "{}", asked.path);
                 let lines: Vec<String> = kept.lock().unwrap().iter().map(Value::to_string).collect();
@@ -124,7 +122,8 @@ pub enum MailFault {
     TakesAndKeepsSilent,
 }
 
-/// A mail server in the clear, for this machine.
+/// A mail server in the clear, for this machine; a clone is the same one.
+#[derive(Clone, Default)]
 pub struct MailServer {
     pub port: u16,
     pub mails: Arc<Mutex<Vec<String>>>,
@@ -135,15 +134,12 @@ pub struct MailServer {
 impl MailServer {
     pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let server = Self { port, mails: Arc::default(), said: Arc::default(), faults: Arc::default() };
-        let (mails, said, faults) =
-            (Arc::clone(&server.mails), Arc::clone(&server.said), Arc::clone(&server.faults));
+        let server = Self { port: listener.local_addr().unwrap().port(), ..Self::default() };
+        let own = server.clone();
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let fault = faults.lock().unwrap().pop_front();
-                let (mails, said) = (Arc::clone(&mails), Arc::clone(&said));
-                thread::spawn(move || converse(stream, fault.as_ref(), &mails, &said));
+                let (one, fault) = (own.clone(), own.faults.lock().unwrap().pop_front());
+                thread::spawn(move || one.converse(&stream, fault.as_ref()));
             }
         });
         server
@@ -152,53 +148,47 @@ impl MailServer {
     pub fn mails(&self) -> Vec<String> {
         self.mails.lock().unwrap().clone()
     }
-}
 
-fn converse(
-    stream: TcpStream,
-    fault: Option<&MailFault>,
-    mails: &Mutex<Vec<String>>,
-    said: &Mutex<Vec<String>>,
-) {
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    let mut stream = stream;
-    let mut say = |text: &str| stream.write_all(format!("{text}\r\n").as_bytes());
-    let mut step = "GREETING".to_owned();
-    loop {
-        let wants = |name: &str| step.to_uppercase().starts_with(name);
-        match fault {
-            Some(MailFault::CutsAt(at)) if wants(at) => return,
-            Some(MailFault::Says(at, text)) if wants(at) => {
-                let _ = say(text);
-            }
-            _ if wants("GREETING") => drop(say("220 mail.test ESMTP")),
-            _ if wants("EHLO") => drop(say("250-mail.test\r\n250-8BITMIME\r\n250 AUTH PLAIN LOGIN")),
-            _ if wants("AUTH") => drop(say("235 2.7.0 welcome")),
-            _ if wants("DATA") => {
-                let _ = say("354 go on");
-                let lines = reader.by_ref().lines().map_while(Result::ok).take_while(|line| line != ".");
-                let mail = lines.map(|line| line + "\r\n").collect();
-                if let Some(MailFault::Says("TEXT", text)) = fault {
-                    let _ = say(text);
-                } else {
-                    mails.lock().unwrap().push(mail);
-                    match fault {
-                        Some(MailFault::TakesAndCuts) => return,
-                        Some(MailFault::TakesAndKeepsSilent) => thread::sleep(Duration::from_secs(600)),
-                        _ => drop(say("250 2.0.0 taken")),
+    /// What happens to the next connection.
+    pub fn fault(&self, fault: MailFault) {
+        self.faults.lock().unwrap().push_back(fault);
+    }
+
+    fn converse(&self, mut stream: &TcpStream, fault: Option<&MailFault>) {
+        let mut reader = BufReader::new(stream);
+        let mut say = |text: &str| drop(stream.write_all(format!("{text}\r\n").as_bytes()));
+        let mut step = "GREETING".to_owned();
+        loop {
+            let wants = |name: &str| step.to_uppercase().starts_with(name);
+            match fault {
+                Some(MailFault::CutsAt(at)) if wants(at) => return,
+                Some(MailFault::Says(at, text)) if wants(at) => say(text),
+                _ if wants("GREETING") => say("220 mail.test ESMTP"),
+                _ if wants("EHLO") => say("250-mail.test\r\n250-8BITMIME\r\n250 AUTH PLAIN LOGIN"),
+                _ if wants("AUTH") => say("235 2.7.0 welcome"),
+                _ if wants("DATA") => {
+                    say("354 go on");
+                    let lines = reader.by_ref().lines().map_while(Result::ok).take_while(|line| line != ".");
+                    let mail = lines.map(|line| line + "\r\n").collect();
+                    if let Some(MailFault::Says("TEXT", text)) = fault {
+                        say(text);
+                    } else {
+                        self.mails.lock().unwrap().push(mail);
+                        match fault {
+                            Some(MailFault::TakesAndCuts) => return,
+                            Some(MailFault::TakesAndKeepsSilent) => thread::sleep(Duration::from_secs(600)),
+                            _ => say("250 2.0.0 taken"),
+                        }
                     }
                 }
+                _ if wants("QUIT") => return say("221 bye"),
+                _ => say("250 2.1.0 fine"),
             }
-            _ if wants("QUIT") => {
-                let _ = say("221 bye");
+            step.clear();
+            if reader.read_line(&mut step).unwrap_or(0) == 0 {
                 return;
             }
-            _ => drop(say("250 2.1.0 fine")),
+            self.said.lock().unwrap().push(step.trim().to_owned());
         }
-        step.clear();
-        if reader.read_line(&mut step).unwrap_or(0) == 0 {
-            return;
-        }
-        said.lock().unwrap().push(step.trim().to_owned());
     }
 }

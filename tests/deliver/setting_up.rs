@@ -20,8 +20,7 @@ pub fn read(vault: &TestVault, note: &str) -> String {
 
 /// A command in that vault.
 pub fn in_v(vault: &TestVault, args: &[&str]) -> Run {
-    let dir = vault.home().join("v");
-    vault.run(&[&["--vault", dir.to_str().unwrap()], args].concat())
+    vault.run(&[&["--vault", vault.home().join("v").to_str().unwrap()], args].concat())
 }
 
 /// A command in a terminal, in the home.
@@ -49,8 +48,7 @@ pub fn finish(mut at: Pty, is_there: bool) -> (String, String) {
     if is_there {
         at.answer("Is this vault on another machine, too? [no]", "");
     }
-    let before = at.answer("Install it as a service?", "no");
-    let shown = before + &at.answer("Write this?", "yes");
+    let shown = at.answer("Install it as a service?", "no") + &at.answer("Write this?", "yes");
     let (code, screen) = at.wait();
     assert_eq!(code, Some(0), "{screen}");
     (shown, screen)
@@ -134,7 +132,7 @@ fn mail_is_asked_for_tried_and_told_and_a_wrong_password_is_said() {
     at.answer("User name for the login?", "me");
     at.answer("The password", "");
     assert!(at.answer("The password", "wr0ng").contains("no secret is set"));
-    server.faults.lock().unwrap().push_back(MailFault::Says("AUTH", "535 5.7.8 no"));
+    server.fault(MailFault::Says("AUTH", "535 5.7.8 no"));
     at.answer("Sender address?", "me");
     assert!(at.answer("Sender address?", "me@example.org").contains("is no mail address"));
     at.answer("Recipient address? [me@example.org]", "me@example.org, Zoë <you@example.org>");
@@ -211,11 +209,9 @@ fn a_machine_names_several_in_a_file_and_no_secret_stands_in_it() {
     let (ntfy, mail) = (NtfyServer::start(true, true), MailServer::start());
     let vault = machine();
     let at_ntfy = format!("[ntfy]\nurl = \"{}\"\ntopic = \"t\"\n", ntfy.web.url);
+    let with_secret = format!("ntfy\"]\n{at_ntfy}token_file = \"tk_secret\"\n");
     for (text, why) in [
-        (
-            &format!("ntfy\"]\n{at_ntfy}token_file = \"tk_secret\"\n")[..],
-            "an answers file never contains a secret",
-        ),
+        (with_secret.as_str(), "an answers file never contains a secret"),
         ("webhook\"]\n[webhook]\nurl = \"https://x\"\n", "did you mean `webhook.url_file`?"),
         ("ntfy\"]\n[ntfy]\nurl = \"http://127.0.0.1:1\"\n", "`ntfy.url`: the ntfy server can't be reached"),
         ("email\"]\n", "`email.server`: "),

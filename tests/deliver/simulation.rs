@@ -154,9 +154,7 @@ impl Season {
         let mut times: BTreeMap<(String, String), usize> = BTreeMap::new();
         let mut names: BTreeMap<String, usize> = BTreeMap::new();
         for message in self.world.place.arrived.lock().unwrap().iter() {
-            for (id, local) in &message.facts {
-                *times.entry((id.clone(), local.clone())).or_default() += 1;
-            }
+            message.facts.iter().for_each(|fact| *times.entry(fact.clone()).or_default() += 1);
             for name in self.written.keys().filter(|name| message.text.contains(name.as_str())) {
                 *names.entry(name.clone()).or_default() += 1;
             }
@@ -194,9 +192,7 @@ proptest! {
     #[test]
     fn nothing_is_missed_and_nothing_comes_twice(events in prop::collection::vec(event(), 1..40)) {
         let mut season = Season::new();
-        for event in &events {
-            season.step(event);
-        }
+        events.iter().for_each(|event| season.step(event));
         season.end()?;
     }
 }

@@ -65,18 +65,17 @@ fn snooze_tells_it_once_more_and_leaves_the_rest() {
     let _ = vault.run(&["tick"]).ok();
     let rent = id(&vault, "Pay rent");
     vault.set_now("2027-01-31T09:00:00Z");
-    let told = |vault: &TestVault| vault.run(&["tick"]).ok().stdout.matches("Pay rent").count();
-    assert_eq!(told(&vault), 1);
+    let told = || vault.run(&["tick"]).ok().stdout.matches("Pay rent").count();
+    assert_eq!(told(), 1);
     let run = vault.run(&["remind", "snooze", &rent, "--until", "tomorrow 9:30"]).ok();
     let line = "- [ ] Pay rent ⏰ 2027-02-01 09:30 🔁 every month 📅 2027-01-31 ^rent";
     assert_eq!(run.stdout, format!("{line}\n"));
     run.warns("Mon 1 Feb 09:30, tomorrow");
     assert_eq!(vault.read("Home.md"), NOTE.replace(RENT, line));
-    assert_eq!(told(&vault), 0);
+    assert_eq!(told(), 0);
     vault.set_now("2027-02-01T09:30:00Z");
-    assert_eq!((told(&vault), told(&vault)), (1, 0));
-    let bob = id(&vault, "Call Bob");
-    let run = vault.run(&["remind", "snooze", &bob, "--until", "2027-02-01 09:45"]).ok();
+    assert_eq!((told(), told()), (1, 0));
+    let run = vault.run(&["remind", "snooze", &id(&vault, "Call Bob"), "--until", "2027-02-01 09:45"]).ok();
     assert_eq!(run.stdout, "- [ ] Call Bob (@2027-02-01 09:45)\n");
 }
 
@@ -85,10 +84,7 @@ fn a_snoozed_appointment_keeps_its_time_and_its_other_earlier_times() {
     let vault = vault("\"reminder\"");
     let line = "- [ ] dentist @remind(2026-12-02 15:30) @before(1h, 15m) @repeat(weekly)\n";
     vault.write("Home.md", line);
-    let told = |at: &str| {
-        vault.set_now(&format!("2026-12-02T{at}Z"));
-        vault.run(&["tick"]).ok().stdout.matches("dentist").count()
-    };
+    let told = |at: &str| vault.tick_at(&format!("2026-12-02T{at}Z")).matches("dentist").count();
     assert_eq!([told("10:00:00"), told("14:30:00")], [0, 1]);
     vault.set_now("2026-12-02T14:30:30Z");
     let run = vault.run(&["remind", "snooze", "dentist", "--until", "14:41"]).ok();
@@ -100,12 +96,6 @@ fn a_snoozed_appointment_keeps_its_time_and_its_other_earlier_times() {
 }
 
 #[test]
-fn a_task_whose_form_is_off_is_not_found_and_the_setting_is_named() {
-    let done = vault("").run(&["remind", "done", "task_AAAAAAAAAAAAAAAA_AAAAAAAAAAAAAAAA"]);
-    done.exits(1).warns("name the forms that you use in `[reminders] also`");
-}
-
-#[test]
 fn the_words_of_a_notification_do_in_the_place_of_an_id() {
     let vault = vault("\"tasks\", \"reminder\"");
     vault.write("Other.md", "- [ ] Pay rent for the boat 📅 2027-01-31\n- [ ] Pay taxes 📅 2027-01-31\n");
@@ -113,16 +103,15 @@ fn the_words_of_a_notification_do_in_the_place_of_an_id() {
     // All that a desktop shows, some of it, or what several say.
     let run = vault.run(&["remind", "snooze", "Task: Pay rent · Home.md", "--minutes", "30"]).ok();
     run.says("- [ ] Pay rent ⏰ 2027-01-31 09:30");
-    let run = vault.run(&["remind", "done", "taxes"]).ok();
-    assert_eq!(run.stdout, "- [x] Pay taxes 📅 2027-01-31 ✅ 2027-01-31\n");
+    let taxes = "- [x] Pay taxes 📅 2027-01-31 ✅ 2027-01-31\n";
+    assert_eq!(vault.sh("remind done taxes").ok().stdout, taxes);
     let before = (vault.read("Home.md"), vault.read("Other.md"));
     let run = vault.run(&["remind", "done", "pay"]);
     run.exits(1).warns("2 say `pay`:\n  task_").warns("Pay rent for the boat  Other.md:1 (tasks)");
-    let run = vault.run(&["remind", "done", "mow"]);
-    run.warns("no reminder and no task has the id or the words `mow`");
+    vault.sh("remind done mow").warns("no reminder and no task has the id or the words `mow`");
     assert_eq!((vault.read("Home.md"), vault.read("Other.md")), before);
-    let run = vault.run(&["remind", "rm", "boat"]).ok();
-    assert_eq!(run.stdout, "- [ ] Pay rent for the boat 📅 2027-01-31\n");
+    let boat = "- [ ] Pay rent for the boat 📅 2027-01-31\n";
+    assert_eq!(vault.sh("remind rm boat").ok().stdout, boat);
     assert!(!vault.read("Other.md").contains("boat"), "{}", vault.read("Other.md"));
     vault.run(&["remind", "edit", "tree", "--message", "The tree"]).ok().says("msg=\"The tree\"");
 }
@@ -138,9 +127,8 @@ fn of_two_lines_with_the_same_words_none_is_guessed() {
     let shown = format!(
         "2 say `call bob`:\n  {bob}  2026-12-05 09:00  Call Bob  Bob.md:1 (tasks)\n  {plain}@2026-12-20"
     );
-    for command in [&["rm"][..], &["done"], &["skip"], &["snooze", "--minutes", "5"], &["move", "2026-12-24"]]
-    {
-        let run = |id: &str| vault.run(&[&["remind", command[0], id][..], &command[1..]].concat());
+    for command in ["rm ID", "done ID", "skip ID", "snooze ID --minutes 5", "move ID 2026-12-24"] {
+        let run = |id: &str| vault.sh(&format!("remind {}", command.replace("ID", &format!("'{id}'"))));
         run("call bob").exits(1).warns(&shown);
         run(plain).exits(1).warns("the task stands in more than one place now: Bob.md:1, Bob.md:2");
     }
@@ -157,9 +145,8 @@ fn what_was_told_and_is_gone_is_snoozed_by_its_words() {
     vault.set_now("2026-12-24T17:00:00Z");
     let fired = &vault.json(&["tick"])["fired"][0];
     assert_eq!((&fired["text"], fired.get("next")), (&"Tree".into(), Some(&Value::Null)));
-    assert_eq!(vault.read("Reminders.md"), "");
-    assert_eq!(vault.run(&["remind", "done", "tree"]).code, 1);
-    let snoozed = vault.run(&["remind", "snooze", "Reminder: Tree", "--minutes", "20"]).ok();
+    assert_eq!((vault.read("Reminders.md").as_str(), vault.sh("remind done tree").code), ("", 1));
+    let snoozed = vault.sh("remind snooze 'Reminder: Tree' --minutes 20").ok();
     snoozed.says("time=17:2").says("recur=none msg=\"Tree\"");
 }
 
@@ -176,17 +163,15 @@ fn a_task_is_found_where_its_note_went_and_never_guessed() {
 }
 
 #[test]
-fn what_is_not_turned_on_is_counted_and_offered() {
+fn what_is_not_turned_on_is_not_found_but_counted_and_offered() {
+    let done = vault("").run(&["remind", "done", "task_AAAAAAAAAAAAAAAA_AAAAAAAAAAAAAAAA"]);
+    done.exits(1).warns("name the forms that you use in `[reminders] also`");
     let vault = vault("\"tasks\"");
     let offer = "1 task with a date is not delivered (reminder 1)";
     let setting = "set `also = [\"tasks\", \"reminder\"]` under `[reminders]` in vault-agent.toml";
-    let check = vault.run(&["check"]).ok();
-    check.warns(offer).warns(setting);
-    vault
-        .run(&["doctor"])
-        .says(offer)
-        .says(setting)
-        .says("1 open tasks of other plugins are delivered (tasks)");
+    vault.run(&["check"]).ok().warns(offer).warns(setting);
+    let doctor = vault.run(&["doctor"]);
+    doctor.says(offer).says(setting).says("1 open tasks of other plugins are delivered (tasks)");
     vault.run(&["init", vault.root().to_str().unwrap()]).ok().warns(offer).warns(setting);
     vault.write("vault-agent.toml", "[reminders]\nalso = [\"tasks\", \"reminder\"]\n");
     vault.run(&["check"]).ok().warns_not("not delivered");
@@ -208,14 +193,12 @@ fn a_board_has_the_format_of_daily_notes_and_a_date_that_is_not_read_is_named() 
 #[test]
 fn a_task_that_is_no_utf_8_is_named() {
     let vault = vault("\"tasks\"");
-    let bytes =
-        b"- [ ] caf\xe9 \xf0\x9f\x93\x85 2026-12-01\n- [x] caf\xe9 \xf0\x9f\x93\x85 2026-12-01\n".to_vec();
-    vault.write("Old.md", &bytes);
+    let bytes = b"- [ ] caf\xe9 \xf0\x9f\x93\x85 2026-12-01\n- [x] caf\xe9 \xf0\x9f\x93\x85 2026-12-01\n";
+    vault.write("Old.md", bytes);
     let wanted = "Old.md:1:10: a task with a date (`📅 2026-12-01`) is not delivered: its line is not valid UTF-8; save the file as UTF-8";
-    for args in [&["check"][..], &["check", "Old.md"]] {
-        let run = vault.run(args);
-        run.exits(1);
-        assert!(run.stdout.lines().any(|line| line == wanted), "{}", run.stdout);
+    for command in ["check", "check Old.md"] {
+        let run = vault.sh(command);
+        assert!(run.exits(1).stdout.lines().any(|line| line == wanted), "{}", run.stdout);
     }
     vault.write("Old.md", [&bytes[..], b"1. [ ] na\xefve [due:: 2026-12-02]\n"].concat());
     vault.run(&["check"]).says("Old.md:1:10: 2 tasks with dates are not delivered, from this line on");
@@ -227,12 +210,10 @@ fn a_task_that_is_no_utf_8_is_named() {
 fn our_own_notes_hold_no_tasks_of_others() {
     let vault = vault("\"tasks\"");
     let line = "- [ ] Mine 📅 2026-12-24\n";
-    let machines = ["Inbox.md", "Approvals.md", "summaries/a/d0-0001.md"];
-    for own in machines.into_iter().chain(["logs/a/b.md", "routines/x.md", "skills/s/SKILL.md"]) {
-        vault.write(own, line);
-    }
+    let own = "Inbox.md Approvals.md summaries/a/d0-0001.md logs/a/b.md routines/x.md skills/s/SKILL.md";
+    own.split(' ').for_each(|note| vault.write(note, line));
     vault.write("daily/2026-12-01.md", line);
-    let all: Value = vault.json(&["remind", "list", "--all"]);
+    let all = vault.json(&["remind", "list", "--all"]);
     let mine = all.as_array().unwrap().iter().filter(|one| one["msg"] == "Mine");
     let found: Vec<&str> = mine.map(|one| one["path"].as_str().unwrap()).collect();
     assert_eq!(found, ["daily/2026-12-01.md"]);

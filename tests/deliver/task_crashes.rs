@@ -15,14 +15,12 @@ fn each_step_may_be_the_last_before_a_crash() {
         world.folder.write("Home.md", lines);
         world.tick();
         crash.tick(world.at("2026-12-01T09:30:00Z"));
-        world.memory = vault_agent::deliver::PassState::default();
+        world.memory = PassState::default();
         world.later(secs(crash.wait)).tick();
         assert!(world.tick().fired.is_empty(), "{context}");
         let all = told(&world);
-        for words in ["One", "Two", "Three"] {
-            let times = all.iter().filter(|text| text.contains(words)).count();
-            assert_eq!(times, 1, "{context}: {words} in {all:?}");
-        }
+        let times = |words: &str| all.iter().filter(|text| text.contains(words)).count();
+        assert_eq!(["One", "Two", "Three"].map(times), [1; 3], "{context}: {all:?}");
         assert_eq!(world.folder.read("Home.md"), lines, "{context}");
     });
 }
@@ -30,10 +28,12 @@ fn each_step_may_be_the_last_before_a_crash() {
 /// The notes of a person in `people/`, byte for byte; nothing there ends as our own files do.
 fn notes_of(person: &str) -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deliver/people").join(person);
-    let note = |file: PathBuf| {
-        (file.strip_prefix(&folder).unwrap().to_str().unwrap().to_owned(), std::fs::read(&file).unwrap())
-    };
-    files_below(&folder).into_iter().map(note).collect()
+    let name = |file: &Path| file.strip_prefix(&folder).unwrap().to_str().unwrap().to_owned();
+    files_below(&folder).iter().map(|file| (name(file), fs::read(file).unwrap())).collect()
+}
+
+fn lines(text: &[u8]) -> Vec<&[u8]> {
+    text.split_inclusive(|byte| *byte == b'\n').collect()
 }
 
 #[test]
@@ -46,21 +46,19 @@ fn three_peoples_vaults_stay_byte_for_byte() {
         let notes = notes_of(person);
         notes.iter().for_each(|(path, text)| vault.write(path, text));
         let mut told = 0;
-        for now in
-            ["2026-11-30T08:00:00Z", "2026-12-01T08:00:00Z", "2026-12-01T09:30:00Z", "2026-12-02T20:00:00Z"]
-        {
-            vault.set_now(now);
+        for now in ["11-30T08:00", "12-01T08:00", "12-01T09:30", "12-02T20:00"] {
+            vault.set_now(&format!("2026-{now}:00Z"));
             told += vault.json(&["tick"])["fired"].as_array().unwrap().len();
             for command in ["remind list --all", "check", "status", "doctor", "reindex", "search plants"] {
-                let _ = vault.run(&command.split(' ').collect::<Vec<_>>());
+                let _ = vault.sh(command);
             }
             let _ = vault.run(&["remind", "add", "tomorrow 9am", "Own"]).ok();
             let _ = vault.run(&["memory", "save", "Bob likes tea"]);
         }
         assert!(told >= 5, "{person}: {told} told");
-        for (path, text) in &notes {
-            assert_eq!(std::fs::read(vault.path(path)).unwrap(), *text, "{path}");
-        }
+        notes
+            .iter()
+            .for_each(|(path, text)| assert_eq!(fs::read(vault.path(path)).unwrap(), *text, "{path}"));
         // Done and Snooze of each task change its own lines alone, and undo brings every byte back.
         let all = vault.json(&["remind", "list", "--all"]);
         for task in all.as_array().unwrap().iter().filter(|one| one["format"] != "own") {
@@ -70,9 +68,7 @@ fn three_peoples_vaults_stay_byte_for_byte() {
                 let _ = vault.run(command).ok();
                 let after = std::fs::read(vault.path(path)).unwrap();
                 assert_ne!(before, after, "{command:?} {task}");
-                let lines =
-                    |bytes: &[u8]| bytes.split_inclusive(|b| *b == b'\n').map(<[u8]>::to_vec).collect();
-                let (mut gone, kept): (Vec<Vec<u8>>, Vec<Vec<u8>>) = (lines(&before), lines(&after));
+                let [mut gone, kept] = [&before, &after].map(|text| lines(text));
                 gone.retain(|line| !kept.contains(line));
                 assert!(gone.len() <= 4, "{command:?} changed {gone:?} of {path}");
                 let _ = vault.run(&["undo"]).ok();

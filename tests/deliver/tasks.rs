@@ -32,6 +32,11 @@ fn began(on: &[TaskFormat], note: &str, text: impl AsRef<[u8]>) -> World {
     world
 }
 
+/// The note of a task of TaskNotes with these further lines in its head, after a first pass.
+fn cake(head: &str) -> World {
+    began(&[TaskFormat::TaskNotes], "Cake.md", format!("---\ntags: [task]\n{head}---\n"))
+}
+
 /// What arrived, without what is said once when forms are turned on.
 pub fn told(world: &World) -> Vec<String> {
     world.place.texts().into_iter().filter(|text| !text.starts_with("Tasks in your notes")).collect()
@@ -45,8 +50,14 @@ fn told_at(world: &mut World, now: &str) -> Vec<String> {
 
 /// What was told after a pass a minute later.
 fn told_later(world: &mut World) -> Vec<String> {
-    world.later(SignedDuration::from_mins(1)).tick();
+    world.later(secs(60)).tick();
     told(world)
+}
+
+/// The same once this is written.
+fn told_after(world: &mut World, note: &str, text: &str) -> Vec<String> {
+    world.folder.write(note, text);
+    told_later(world)
 }
 
 #[test]
@@ -58,7 +69,7 @@ fn each_form_is_told_once_and_its_line_stays() {
     world.tick();
     assert_eq!(told(&world), [] as [&str; 0]);
     for _ in 0..100 {
-        world.later(SignedDuration::from_mins(1)).tick();
+        world.later(secs(60)).tick();
         // Each pass is a process of its own here.
         world.memory = PassState::default();
     }
@@ -78,13 +89,9 @@ fn turned_on_over_years_it_tells_nothing_that_was_due_before() {
     world.tick();
     world.at("2026-12-01T09:00:00Z").tick();
     world.at("2026-12-02T09:00:00Z").tick();
-    assert_eq!(
-        world.place.texts(),
-        [
-            "Tasks in your notes are delivered from now on (tasks). 29 already overdue, so not delivered one by one:\n- Archive/Old.md (28)\n- Home.md (1)",
-            "Task: Today · Home.md"
-        ]
-    );
+    let begins = "Tasks in your notes are delivered from now on (tasks). 29 already overdue, so not delivered one \
+                  by one:\n- Archive/Old.md (28)\n- Home.md (1)";
+    assert_eq!(world.place.texts(), [begins, "Task: Today · Home.md"]);
     // Another form begins when it is turned on, and says so.
     tasks(&mut world).on = vec![TaskFormat::Tasks, TaskFormat::Reminder];
     world.folder.write("Home.md", "- [ ] Call (@2026-12-01 10:00)\n- [ ] Call (@2026-12-03 10:00)\n");
@@ -104,51 +111,40 @@ fn an_edit_of_the_time_is_a_new_occurrence_and_a_move_is_none() {
     let mut before = "Home.md";
     for (path, words) in moves {
         world.remove(before);
-        world.folder.write(path, words);
         before = path;
-        assert_eq!(told_later(&mut world).len(), 1, "{path}");
+        assert_eq!(told_after(&mut world, path, words).len(), 1, "{path}");
     }
     // A copy is a task of its own, also where the earlier one is ticked.
-    world.folder.write("Copy.md", "- [ ] Pay 📅 2026-12-01 08:30\n");
-    assert_eq!(told_later(&mut world).len(), 2);
+    assert_eq!(told_after(&mut world, "Copy.md", "- [ ] Pay 📅 2026-12-01 08:30\n").len(), 2);
     world.folder.write("Copy.md", "- [x] Pay 📅 2026-12-01 08:30 ✅ 2026-12-01\n");
     world.folder.write("Elsewhere.md", "- [x] Pay 📅 2026-12-01 08:30 ✅ 2026-12-01\n");
-    world.folder.write("New.md", "- [ ] Pay 📅 2026-12-01 08:30\n");
-    assert_eq!(told_later(&mut world).len(), 3);
+    assert_eq!(told_after(&mut world, "New.md", "- [ ] Pay 📅 2026-12-01 08:30\n").len(), 3);
     world.folder.write("Elsewhere.md", "- [ ] Pay 📅 2026-12-01 09:15\n");
     world.at("2026-12-01T09:15:00Z").tick();
     assert_eq!(told_later(&mut world)[3..], ["Task: Pay · Elsewhere.md"]);
 }
 
 #[test]
-fn what_is_told_only_before_its_time_has_no_next() {
+fn a_time_that_is_not_told_or_is_missed_is_no_next() {
     let reminder = "reminders:\n  - id: r1\n    type: relative\n    relatedTo: due\n    offset: -PT15M\n";
-    let mut world = began(
-        &[TaskFormat::TaskNotes],
-        "Cake.md",
-        format!("---\ntags: [task]\ndue: 2026-12-01T10:00\n{reminder}---\n"),
-    );
+    let mut world = cake(&format!("due: 2026-12-01T10:00\n{reminder}"));
     assert_eq!(told_at(&mut world, "2026-12-01T09:45:00Z"), ["Task: Cake · Cake.md"]);
     assert_eq!(told_at(&mut world, "2026-12-01T10:00:00Z").len(), 1);
+    let dentist = "- [ ] Dentist @remind(2026-12-01 09:00) @before(30m)\n";
+    let told = told_at(&mut began(&[TaskFormat::Reminder], "Home.md", dentist), "2026-12-02T09:00:00Z");
+    assert!(!told.is_empty() && told.iter().all(|text| !text.contains("next")), "{told:?}");
 }
 
 #[test]
 fn each_relative_reminder_of_a_task_note_is_told_once() {
-    let mut world = world(&[TaskFormat::TaskNotes]);
-    let reminders: String = [("a", "-PT15M"), ("b", "PT15M"), ("c", "P1D")]
-        .map(|(id, offset)| {
-            format!("  - id: {id}\n    type: relative\n    relatedTo: due\n    offset: {offset}\n    description: x\n")
-        })
-        .concat();
-    let cake = format!("---\ntags: [task]\ndue: 2026-12-01T10:30\nreminders:\n{reminders}---\n");
-    world.folder.write("Cake.md", cake);
-    world.tick();
+    let after = "    type: relative\n    relatedTo: due\n    description: x\n";
+    let three = [("a", "-PT15M"), ("b", "PT15M"), ("c", "P1D")];
+    let three = three.map(|(id, offset)| format!("  - id: {id}\n    offset: {offset}\n{after}")).concat();
+    let mut world = cake(&format!("due: 2026-12-01T10:30\nreminders:\n{three}"));
     let mut counts = Vec::new();
-    for now in
-        ["01T10:14", "01T10:15", "01T10:30", "01T10:44", "01T10:45", "02T10:29", "02T10:30", "03T10:30"]
-    {
+    for now in "01T10:14 01T10:15 01T10:30 01T10:44 01T10:45 02T10:29 02T10:30 03T10:30".split(' ') {
         world.at(&format!("2026-12-{now}:00Z")).tick();
-        world.later(SignedDuration::from_secs(30)).tick();
+        world.later(secs(30)).tick();
         // Each pass is a process of its own here.
         world.memory = PassState::default();
         counts.push(told(&world).len());
@@ -166,7 +162,7 @@ fn a_day_stays_that_day_whatever_time_the_settings_give_it() {
             // Journals that were written before the day was kept hold no more than the words.
             let key = format!("{}@2026-12-01T09:00", vault_agent::tasks::task_id("Home.md", "Pay rent"));
             world.journal().set_task_lines(&[(&key, LineHash::of(b"Pay rent"))]).unwrap();
-            world.later(SignedDuration::from_mins(1)).tick();
+            world.later(secs(60)).tick();
         }
         let at = |world: &mut World, hour: i8, now: &str| {
             tasks(world).default_time = jiff::civil::time(hour, 0, 0, 0);
@@ -190,15 +186,13 @@ fn a_day_stays_that_day_whatever_time_the_settings_give_it() {
 fn a_tag_is_no_new_task_and_other_words_are() {
     let mut world = began(&[TaskFormat::Tasks], "Home.md", "- [ ] Pay rent #home 📅 2026-12-01\n");
     assert_eq!(told_at(&mut world, "2026-12-01T09:00:00Z").len(), 1);
-    for line in ["Pay rent #home #waiting", "Pay #waiting rent", "Pay rent", "Pay rent #later"] {
-        world.folder.write("Home.md", format!("- [ ] {line} 📅 2026-12-01\n"));
-        assert_eq!(told_later(&mut world).len(), 1, "{line}");
+    for words in ["Pay rent #home #waiting", "Pay #waiting rent", "Pay rent", "Pay rent #later"] {
+        let line = format!("- [ ] {words} 📅 2026-12-01\n");
+        assert_eq!(told_after(&mut world, "Home.md", &line).len(), 1, "{line}");
     }
     let told_of = |world: &mut World, lines: &str, expected: &str| {
-        world.folder.write("Home.md", lines);
         let before = told(world).len();
-        world.later(SignedDuration::from_mins(1)).tick();
-        let new: Vec<String> = told(world).split_off(before);
+        let new = told_after(world, "Home.md", lines).split_off(before);
         assert!(new.len() == 1 && new[0].starts_with(expected), "{lines}: {new:?}");
     };
     // Another tag in the place of one, other words, another note: nobody was told of those.
@@ -212,15 +206,13 @@ fn a_tag_is_no_new_task_and_other_words_are() {
 #[test]
 fn a_line_of_the_same_words_at_another_time_is_another_one() {
     let others = "- [x] Pills ⏰ 2026-11-30 09:00 ✅ 2026-11-30\n- [ ] Pills ⏰ 2026-12-01 21:00\n";
-    let mut world =
-        began(&[TaskFormat::Tasks], "Home.md", format!("{others}- [ ] Pills ⏰ 2026-12-01 09:00\n"));
+    let pills = "- [ ] Pills ⏰ 2026-12-01 09:00\n";
+    let mut world = began(&[TaskFormat::Tasks], "Home.md", format!("{others}{pills}"));
     assert_eq!(told_at(&mut world, "2026-12-01T09:00:00Z").len(), 1);
-    for (home, other) in
-        [("- [ ] Pills #health ⏰ 2026-12-01 09:00\n", ""), ("", "- [ ] Pills #health ⏰ 2026-12-01 09:00\n")]
-    {
+    let pills = pills.replace("Pills", "Pills #health");
+    for (home, other) in [(pills.as_str(), ""), ("", &pills)] {
         world.folder.write("Home.md", format!("{others}{home}"));
-        world.folder.write("Other.md", other);
-        assert_eq!(told_later(&mut world).len(), 1, "{:?}", told(&world));
+        assert_eq!(told_after(&mut world, "Other.md", other).len(), 1, "{:?}", told(&world));
     }
 }
 
@@ -241,6 +233,11 @@ fn the_global_filter_and_the_folders_are_kept_to() {
     assert_eq!(report.problems.len(), 1, "{report:?}");
     world.folder.write(plugin, r##"{"globalFilter": "#task"}"##);
     assert_eq!(told_later(&mut world)[1..], ["Task: Next #task · Work/A.md"]);
+    // A sign between the parts of a scope may stand in a pattern.
+    for from in ["{Work|Home}/**", "{Work,Home}/**", "a|/", "a", "x|y/**", "x/**"] {
+        tasks(&mut world).from = vec![from.to_owned()];
+        world.tick();
+    }
 }
 
 #[test]
@@ -265,9 +262,8 @@ fn what_is_held_or_missed_is_told_after_a_change_of_the_folders_or_the_filter() 
     // A folder that was not among them of late tells nothing old.
     world.at("2026-12-03T07:00:00Z").tick();
     tasks(&mut world).from = vec!["Q/**".to_owned()];
-    world
-        .folder
-        .write("Q/A.md", "- [ ] Old #task ⏰ 2026-11-01 10:00\n- [ ] New #task ⏰ 2026-12-03 08:00\n");
+    let both = "- [ ] Old #task ⏰ 2026-11-01 10:00\n- [ ] New #task ⏰ 2026-12-03 08:00\n";
+    world.folder.write("Q/A.md", both);
     assert_eq!(told_at(&mut world, "2026-12-03T09:00:00Z").len(), 1);
 }
 
@@ -284,25 +280,15 @@ fn what_falls_due_while_all_forms_are_off_is_not_told_when_they_are_on_again() {
 }
 
 #[test]
-fn a_sign_between_the_parts_of_a_scope_may_stand_in_a_pattern() {
-    let mut world = world(&[TaskFormat::Tasks]);
-    for from in ["{Work|Home}/**", "{Work,Home}/**", "a|/", "a", "x|y/**", "x/**"] {
-        tasks(&mut world).from = vec![from.to_owned()];
-        world.tick();
-    }
-}
-
-#[test]
 fn what_was_missed_comes_together_and_a_thousand_in_one_minute_are_one_message() {
     let many: String = (0..1000).map(|n| format!("- [ ] Task {n} 📅 2026-12-01\n")).collect();
     let mut world = began(&[TaskFormat::Tasks], "Many.md", &many);
-    assert_eq!(world.at("2026-12-01T09:00:00Z").tick().fired.len(), 1000);
+    assert_eq!(world.at("2026-12-01T09:00:00Z").fires(), 1000);
     let all = told(&world).join("");
     assert!(all.starts_with("1000 tasks are due:\n- Task 0 · Many.md"), "{}", &all[..100]);
     assert!(all.ends_with("- and 900 more tasks"));
     let count = told(&world).len();
-    assert_eq!(told_later(&mut world).len(), count);
-    assert_eq!(world.folder.read("Many.md"), many);
+    assert_eq!((told_later(&mut world).len(), world.folder.read("Many.md")), (count, many));
     // An absence.
     world.folder.write("Few.md", "- [ ] a 📅 2026-12-02 10:00\n- [ ] b 📅 2026-12-02 11:00\n");
     world.at("2026-12-03T12:00:00Z").tick();
@@ -318,12 +304,11 @@ fn a_line_that_is_being_typed_waits_until_it_is_still() {
     world.at("2026-12-01T08:59:58Z");
     tasks(&mut world).default_time = jiff::civil::Time::constant(8, 30, 0, 0);
     world.pass(PassMode::Daemon);
-    world.folder.write("Home.md", "words\n- [ ] Pay 📅 2026-12-01\n");
-    world.later(SignedDuration::from_secs(1)).pass(PassMode::Daemon);
-    assert_eq!(told(&world), [] as [&str; 0]);
-    world.folder.write("Home.md", "words\n- [ ] Pay 📅 2026-12-01 15:00\n");
-    world.later(SignedDuration::from_mins(1)).pass(PassMode::Daemon);
-    assert_eq!(told(&world), [] as [&str; 0]);
+    for (time, wait) in [("", 1), (" 15:00", 60)] {
+        world.folder.write("Home.md", format!("words\n- [ ] Pay 📅 2026-12-01{time}\n"));
+        world.later(secs(wait)).pass(PassMode::Daemon);
+        assert_eq!(told(&world), [] as [&str; 0]);
+    }
     world.at("2026-12-01T15:00:00Z").pass(PassMode::Daemon);
     assert_eq!(told(&world), ["Task: Pay · Home.md"]);
 }
@@ -336,12 +321,12 @@ fn a_line_that_is_being_typed_in_a_new_note_waits_too() {
     world.at("2026-12-01T08:02:00Z");
     for words in ["Call m", "Call mum", "Call mum today"] {
         world.folder.write("New.md", note(words));
-        world.later(SignedDuration::from_secs(1)).pass(PassMode::Daemon);
+        world.later(secs(1)).pass(PassMode::Daemon);
     }
     assert_eq!(told(&world), [] as [&str; 0]);
-    world.later(SignedDuration::from_secs(5)).pass(PassMode::Daemon);
-    assert_eq!(told(&world).len(), 1, "{:?}", told(&world));
-    assert!(told(&world)[0].starts_with("Task: Call mum today · New.md"), "{:?}", told(&world));
+    world.later(secs(5)).pass(PassMode::Daemon);
+    let told = told(&world);
+    assert!(told.len() == 1 && told[0].starts_with("Task: Call mum today · New.md"), "{told:?}");
 }
 
 #[test]
@@ -362,19 +347,14 @@ fn forms_that_were_turned_on_while_the_clock_was_wrong_tell_from_when_it_is_righ
         world.folder.write("Home.md", "- [ ] Old 📅 2026-11-01\n- [ ] Pay ⏰ 2026-12-01 08:30\n");
         world.at(wrong).tick();
         world.at("2026-12-01T08:01:00Z").tick();
-        let told = told_at(&mut world, "2026-12-01T08:30:00Z");
-        assert_eq!(told, ["Task: Pay · Home.md"], "{wrong}");
+        assert_eq!(told_at(&mut world, "2026-12-01T08:30:00Z"), ["Task: Pay · Home.md"], "{wrong}");
     }
 }
 
 #[test]
 fn an_instant_is_told_once_also_where_the_zone_changes() {
     let reminder = "{id: a, type: absolute, absoluteTime: \"2026-12-01T08:30:00Z\"}";
-    let mut world = began(
-        &[TaskFormat::TaskNotes],
-        "Cake.md",
-        format!("---\ntags: [task]\nreminders:\n  - {reminder}\n---\n"),
-    );
+    let mut world = cake(&format!("reminders:\n  - {reminder}\n"));
     assert_eq!(told_at(&mut world, "2026-12-01T08:30:00Z"), ["Task: Cake · Cake.md"]);
     for zone in ["America/New_York", "Asia/Tokyo"] {
         world.settings.zone = Zone::get(zone).unwrap();
@@ -384,21 +364,11 @@ fn an_instant_is_told_once_also_where_the_zone_changes() {
 }
 
 #[test]
-fn a_time_before_a_missed_one_names_no_next() {
-    let mut world =
-        began(&[TaskFormat::Reminder], "Home.md", "- [ ] Dentist @remind(2026-12-01 09:00) @before(30m)\n");
-    let told = told_at(&mut world, "2026-12-02T09:00:00Z");
-    assert!(!told.is_empty() && told.iter().all(|text| !text.contains("next")), "{told:?}");
-}
-
-#[test]
 fn only_changed_notes_are_read_again() {
     let world = world(&[TaskFormat::Tasks]);
-    for n in 0..20 {
-        world.folder.write(format!("{n}.md"), "- [ ] One 📅 2026-12-20\n");
-    }
+    (0..20).for_each(|n| world.folder.write(format!("{n}.md"), "- [ ] One 📅 2026-12-20\n"));
     let settings = world.settings.tasks.clone().unwrap();
-    let vault = vault_agent::vault::Vault::open(&world.root()).unwrap();
+    let vault = Vault::open(&world.root()).unwrap();
     let mut scanner = vault_agent::tasks::Scanner::default();
     let mut read = || {
         assert_eq!(scanner.scan(&vault, &settings, world.clock.now()), Ok(Vec::new()));

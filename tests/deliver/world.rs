@@ -2,13 +2,9 @@
 
 pub use crate::support::prelude::*;
 use std::sync::OnceLock;
-use vault_agent::deliver::notifier::nonce;
-use vault_agent::deliver::{
-    DeliveryOrder, IsFree, Journal, MessageKind, MessageLookup, MessageScope, NotifiedItem, Notifier,
-    NotifyRules, OutgoingMessage, PassContext, PassError, PassReport, PassSettings, SendOutcome, pass,
-};
-pub use vault_agent::deliver::{PassMode, PassState};
-use vault_agent::machines::Machines;
+pub use vault_agent::deliver::notifier::nonce;
+pub use vault_agent::deliver::*;
+pub use vault_agent::machines::Machines;
 use vault_agent::schedule::DigestRule;
 
 /// How long the place knows a nonce.
@@ -45,7 +41,7 @@ pub struct Place {
     pub arrived: Mutex<Vec<Arrived>>,
     pub faults: Mutex<VecDeque<Fault>>,
     pub refuses: Mutex<Vec<Option<MessageScope>>>,
-    pub attempts: Mutex<usize>,
+    attempts: Mutex<usize>,
     /// Why it can't be used on this machine.
     pub obstacle: OnceLock<&'static str>,
 }
@@ -67,6 +63,11 @@ impl Place {
         self.faults.lock().unwrap().push_back(fault);
     }
 
+    /// How often it was asked to take a message.
+    pub fn attempts(&self) -> usize {
+        *self.attempts.lock().unwrap()
+    }
+
     pub fn texts(&self) -> Vec<String> {
         self.arrived.lock().unwrap().iter().map(|message| message.text.clone()).collect()
     }
@@ -79,13 +80,8 @@ impl Place {
         });
         let index = known.unwrap_or_else(|| {
             let facts = message.facts.iter().map(|fact| (fact.id.clone(), fact.local.to_string())).collect();
-            arrived.push(Arrived {
-                at: now,
-                nonce: message.nonce.clone(),
-                text: message.text.clone(),
-                scope: message.scope,
-                facts,
-            });
+            let (nonce, text) = (message.nonce.clone(), message.text.clone());
+            arrived.push(Arrived { at: now, nonce, text, scope: message.scope, facts });
             arrived.len() - 1
         });
         self.message_id(index)
@@ -112,26 +108,21 @@ impl Notifier for Place {
         if self.refuses.lock().unwrap().contains(&message.scope) {
             return SendOutcome::Refused { reason: "unknown channel".to_owned() };
         }
-        match self.faults.lock().unwrap().pop_front() {
-            None | Some(Fault::None) => SendOutcome::Sent { message_id: Some(self.take(message)) },
-            Some(Fault::LostAnswer) => {
-                self.take(message);
-                SendOutcome::Unknown { reason: "no answer".to_owned() }
-            }
-            Some(Fault::Nothing) => SendOutcome::Unknown { reason: "no answer".to_owned() },
-            Some(Fault::Unreachable(after)) => SendOutcome::Retry { after, reason: "unreachable".to_owned() },
+        let fault = self.faults.lock().unwrap().pop_front().unwrap_or(Fault::None);
+        let taken = matches!(fault, Fault::None | Fault::LostAnswer).then(|| self.take(message));
+        match fault {
+            Fault::None => SendOutcome::Sent { message_id: taken },
+            Fault::LostAnswer | Fault::Nothing => SendOutcome::Unknown { reason: "no answer".to_owned() },
+            Fault::Unreachable(after) => SendOutcome::Retry { after, reason: "unreachable".to_owned() },
         }
     }
 
     async fn find(&self, message: &OutgoingMessage, since: Timestamp, is_free: IsFree<'_>) -> MessageLookup {
         let arrived = self.arrived.lock().unwrap();
-        let is_it = |known: &Arrived| {
-            known.at >= since && (known.nonce == message.nonce || known.text == message.text)
-        };
-        let found = arrived.iter().enumerate().filter(|(_, known)| is_it(known));
-        let mut ids = found.map(|(index, _)| self.message_id(index));
-        ids.find(|id| is_free(id))
-            .map_or(MessageLookup::NotFound, |message_id| MessageLookup::Found { message_id })
+        let is_it = |known: &Arrived| known.nonce == message.nonce || known.text == message.text;
+        let found = arrived.iter().enumerate().filter(|(_, known)| known.at >= since && is_it(known));
+        let id = found.map(|(index, _)| self.message_id(index)).find(|id| is_free(id));
+        id.map_or(MessageLookup::NotFound, |message_id| MessageLookup::Found { message_id })
     }
 }
 
@@ -238,16 +229,14 @@ impl World {
 
     pub fn try_pass(&mut self, mode: PassMode) -> Result<PassReport, PassError> {
         let vault = Vault::open(&self.root()).unwrap();
-        let clock: Arc<dyn Clock> = Arc::clone(&self.clock) as _;
-        let editor = Editor::new(vault.clone(), &self.state(), clock, EditOptions::default());
+        let editor = Editor::new(vault.clone(), &self.state(), self.clock.clone(), EditOptions::default());
         editor.recover().unwrap();
         let journal = self.journal();
-        let primary: Arc<dyn Notifier> =
-            self.notifier.clone().unwrap_or_else(|| Arc::clone(&self.place) as _);
+        let primary = self.notifier.clone().unwrap_or_else(|| self.place.clone());
         let delivery_order = DeliveryOrder {
-            fallback: self.fallback.clone().map_or_else(|| Arc::clone(&primary), |place| place as _),
+            fallback: self.fallback.clone().map_or_else(|| primary.clone(), |place| place as _),
             primary,
-            others: self.others.iter().map(|place| Arc::clone(place) as _).collect(),
+            others: self.others.iter().map(|place| place.clone() as _).collect(),
             console_reason: None,
         };
         let context = PassContext {
@@ -266,6 +255,11 @@ impl World {
     pub fn told(&mut self) -> Vec<String> {
         self.tick();
         self.place.texts()
+    }
+
+    /// How much is told in one more pass.
+    pub fn fires(&mut self) -> usize {
+        self.tick().fired.len()
     }
 
     pub fn tick(&mut self) -> PassReport {

@@ -299,6 +299,19 @@ impl TestVault {
         self.ran(args, || self.command(args).output())
     }
 
+    /// Runs a command line, in whose words quotes mean what they mean in a shell.
+    pub fn sh(&self, line: &str) -> Run {
+        let words = shlex::split(line).expect("a command line");
+        self.run(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// What a tick at this time says.
+    #[track_caller]
+    pub fn tick_at(&self, now: &str) -> String {
+        self.set_now(now);
+        self.run(&["tick"]).ok().stdout
+    }
+
     /// What a command that goes well answers with `--json`.
     #[track_caller]
     pub fn json(&self, args: &[&str]) -> serde_json::Value {
