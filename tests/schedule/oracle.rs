@@ -3,16 +3,15 @@
 
 use super::*;
 use jiff::{civil::DateTime, tz};
-use vault_agent::schedule::{self, database_version};
+use vault_agent::schedule::{self, Occurrence, database_version};
 
 const TABLE: &str = include_str!("../../tools/oracle/schedule.csv");
 
 #[test]
 fn every_row_of_the_table() {
     let (heading, rows) = TABLE.split_once('\n').unwrap();
-    let version = heading.trim_start_matches("# IANA ").split(' ').next().unwrap();
     // Where jiff bundles another release, the table is made anew: tools/oracle/README.md.
-    assert_eq!(version, database_version());
+    assert_eq!(heading.trim_start_matches("# IANA ").split(' ').next().unwrap(), database_version());
 
     let mut zone = Zone::get("UTC").unwrap();
     let mut counts = BTreeMap::new();
@@ -40,42 +39,29 @@ fn every_row_of_the_table() {
 
 fn every(zone: &Zone, columns: &[&str]) -> String {
     let reminder = reminder(columns[1], columns[2], columns[3]);
-    schedule::occurrences(zone, &reminder)
-        .take(columns.len() - 4)
-        .map(|occurrence| shown(occurrence.local.date(), occurrence.day, occurrence.at))
-        .collect::<Vec<_>>()
-        .join(",")
+    let times: Vec<String> =
+        schedule::occurrences(zone, &reminder).take(columns.len() - 4).map(shown).collect();
+    times.join(",")
 }
 
 fn due(zone: &Zone, columns: &[&str]) -> String {
     let reminder = reminder(columns[1], columns[2], columns[3]);
     let now = tz::Offset::UTC.to_timestamp(local(columns[4])).unwrap();
-    let Some(due) = schedule::due(zone, &reminder, now) else {
-        return ",,".to_owned();
-    };
-    let occurrence = due.occurrence;
-    let next = due.next.expect("these all recur");
-    format!(
-        "{},{},{}",
-        shown(occurrence.local.date(), occurrence.day, occurrence.at),
-        due.missed,
-        shown(next.local.date(), next.day, next.at)
-    )
+    let Some(due) = schedule::due(zone, &reminder, now) else { return ",,".to_owned() };
+    format!("{},{},{}", shown(due.occurrence), due.missed, shown(due.next.expect("these all recur")))
 }
 
 /// From the table's `monthly`, `20260228+31` and `0930`.
 fn reminder(recur: &str, date: &str, time: &str) -> Reminder {
-    let (date, day) = match date.split_once('+') {
-        Some((date, day)) => (date, Some(day.parse().unwrap())),
-        None => (date, None),
-    };
-    let (date, time) = (Date::strptime("%Y%m%d", date).unwrap(), Time::strptime("%H%M", time).unwrap());
-    super::reminder(date, time, recurrence(recur), day)
+    let mut parts = date.split('+');
+    let date = Date::strptime("%Y%m%d", parts.next().unwrap()).unwrap();
+    let day = parts.next().map(|day| day.parse().unwrap());
+    super::reminder(date, Time::strptime("%H%M", time).unwrap(), recurrence(recur), day)
 }
 
-fn shown(date: Date, day: Option<i8>, at: Timestamp) -> String {
-    let meant = day.map(|day| format!("+{day}")).unwrap_or_default();
-    format!("{}{meant}={}", date.strftime("%Y%m%d"), minute(at))
+fn shown(occurrence: Occurrence) -> String {
+    let meant = occurrence.day.map(|day| format!("+{day}")).unwrap_or_default();
+    format!("{}{meant}={}", occurrence.local.strftime("%Y%m%d"), minute(occurrence.at))
 }
 
 fn local(text: &str) -> DateTime {

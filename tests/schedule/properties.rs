@@ -3,10 +3,7 @@
 use super::*;
 use chrono::{NaiveDate, Offset as _, TimeZone as _};
 use proptest::prelude::*;
-use vault_agent::schedule::{
-    Difference, DueInstant, Occurrence, compare_zone_data, due, next_occurrence, occurrences,
-    other_database_version, resolve,
-};
+use vault_agent::schedule::*;
 
 fn any_zone() -> impl Strategy<Value = Zone> {
     let mut names: Vec<String> = Zone::names().filter(|name| Zone::get(name).is_ok()).collect();
@@ -18,8 +15,7 @@ fn any_zone() -> impl Strategy<Value = Zone> {
 
 fn date_in(years: std::ops::RangeInclusive<i16>) -> impl Strategy<Value = Date> {
     (years, 1..=12_i8, 1..=31_i8).prop_map(|(year, month, day)| {
-        let first = Date::new(year, month, 1).unwrap();
-        Date::new(year, month, day.min(first.days_in_month())).unwrap()
+        Date::new(year, month, day.min(Date::new(year, month, 1).unwrap().days_in_month())).unwrap()
     })
 }
 
@@ -36,8 +32,7 @@ fn any_reminder(years: std::ops::RangeInclusive<i16>) -> impl Strategy<Value = R
 }
 
 fn instant_near(reminder: &Reminder, days: i64, seconds: i64) -> Timestamp {
-    let local = reminder.date.to_datetime(reminder.time);
-    let at = jiff::tz::Offset::UTC.to_timestamp(local).unwrap();
+    let at = jiff::tz::Offset::UTC.to_timestamp(reminder.date.to_datetime(reminder.time)).unwrap();
     at + SignedDuration::from_hours(24 * days) + SignedDuration::from_secs(seconds)
 }
 
@@ -97,7 +92,20 @@ proptest! {
             past.push(occurrence);
         }
         prop_assert_eq!(next_occurrence(&zone, &reminder, now), next);
-        check_due(&zone, &reminder, now, &past, next)?;
+        let found = due(&zone, &reminder, now);
+        let Some((latest, earlier)) = past.split_last() else {
+            prop_assert_eq!(found, None);
+            return Ok(());
+        };
+        let found = found.unwrap();
+        prop_assert_eq!(&found.occurrence, latest);
+        prop_assert_eq!(found.missed as usize, earlier.len());
+        prop_assert_eq!(found.next, next);
+        let now = DueInstant::new(&zone, now);
+        for (sent, occurrence) in past.iter().enumerate().take(40) {
+            let unsent = now.due_after(&reminder, occurrence.local).map_or(0, |due| due.missed as usize + 1);
+            prop_assert_eq!(unsent, past.len() - sent - 1);
+        }
     }
 
     /// A line that is moved as it fires, again and again, goes through the same occurrences as the
@@ -118,30 +126,6 @@ proptest! {
         }
     }
 
-}
-
-fn check_due(
-    zone: &Zone,
-    reminder: &Reminder,
-    now: Timestamp,
-    past: &[Occurrence],
-    next: Option<Occurrence>,
-) -> Result<(), TestCaseError> {
-    let found = due(zone, reminder, now);
-    let Some((latest, earlier)) = past.split_last() else {
-        prop_assert_eq!(found, None);
-        return Ok(());
-    };
-    let found = found.unwrap();
-    prop_assert_eq!(&found.occurrence, latest);
-    prop_assert_eq!(found.missed as usize, earlier.len());
-    prop_assert_eq!(found.next, next);
-    for (sent, occurrence) in past.iter().enumerate().take(40) {
-        let rest = DueInstant::new(zone, now).due_after(reminder, occurrence.local);
-        let unsent = past.len() - sent - 1;
-        prop_assert_eq!(rest.map(|due| due.missed as usize + 1).unwrap_or(0), unsent);
-    }
-    Ok(())
 }
 
 fn differences(name: &str, from: &str, years: u32) -> Vec<Difference> {
