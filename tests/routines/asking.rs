@@ -6,14 +6,6 @@ use vault_agent::routines::{RunProgress, claim_due_runs};
 use crate::routines::by_hand::{Served, served};
 use crate::routines::rig::*;
 
-/// Calls this once, and says what it said.
-fn calls(name: &'static str, arguments: serde_json::Value) -> impl FnMut(&Asked) -> Reply + Send + 'static {
-    move |asked| match asked.results().last() {
-        None => Reply::tool(name, arguments.clone()),
-        Some(said) => Reply::text(format!("It said: {said}")),
-    }
-}
-
 #[test]
 fn a_run_waits_for_the_word_and_says_what_became_of_it() {
     for ticked in [true, false] {
@@ -25,8 +17,8 @@ fn a_run_waits_for_the_word_and_says_what_became_of_it() {
         let approvals = Arc::new(VaultApprovals::new(&workspace, Waiter::Call));
         let runner = rig.runner_with(Arc::clone(&approvals) as _);
         let open = claim_due_runs(&workspace, runner.journal(), runner.turns(), false).unwrap().open;
+        let stop = CancellationToken::new();
         let driven = runtime().block_on(async {
-            let stop = CancellationToken::new();
             let word = async {
                 when("the question", || rig.text("Approvals.md").contains("- [ ] ap_")).await;
                 if ticked {
@@ -36,10 +28,9 @@ fn a_run_waits_for_the_word_and_says_what_became_of_it() {
                 }
                 approvals.recheck();
             };
-            let (driven, ()) = tokio::join!(runner.drive(&open[0], &stop), word);
-            driven.unwrap()
+            tokio::join!(runner.drive(&open[0], &stop), word).0
         });
-        assert_eq!(driven, RunProgress::Done("sent".into()));
+        assert_eq!(driven.unwrap(), RunProgress::Done("sent".into()));
         let expected = if ticked { "It said: the page" } else { "It said: Nobody approved this in time." };
         let answer = rig.answers("news").remove(0);
         assert!(answer.starts_with(expected), "{answer}");
@@ -53,8 +44,7 @@ fn a_tick_names_the_approval_and_a_later_one_goes_on_with_the_same_run() {
         return;
     }
     let may = "tools = [\"look\"]\nfor = [\"routine:other\"]\nask = [\"look\"]";
-    let server = scripted_server("web", "good", Path::new("/dev/null"), may);
-    let it = served("2026-12-01T08:00:00Z", &server);
+    let it = served("2026-12-01T08:00:00Z", &scripted_server("web", "good", Path::new("/dev/null"), may));
     it.routine("news", "schedule: daily 08:00\nenabled: true\nmcp: [web]");
     it.server.respond(calls("mcp_call", json!({"server": "web", "tool": "look", "arguments": {"q": "tea"}})));
     let tick = it.vault.run(&["tick"]).ok();
@@ -85,22 +75,19 @@ fn a_head_says_what_its_runs_may_use_and_their_requests_can_be_made_again() {
         let tools = "command = [\"true\"]\ntools = [\"look\"]";
         format!("[[mcp]]\nname = \"{name}\"\n{tools}\nfor = [\"{whose}\"]\n")
     };
-    let servers =
-        server("own", "routine:narrow") + &server("web", "routine:else") + &server("mine", "assistant");
-    let it = served("2026-12-01T08:00:00Z", &servers);
+    let servers = [("own", "routine:narrow"), ("web", "routine:else"), ("mine", "assistant")];
+    let it = served("2026-12-01T08:00:00Z", &servers.map(|(name, whose)| server(name, whose)).concat());
     skill(&it, "tea");
     skill(&it, "milk");
     let head = "schedule: daily 08:00\nenabled: true";
     it.routine("narrow", &format!("{head}\nskills: [tea]\nmcp: [web]"));
     it.routine("wide", head);
     it.server.respond(calls("skill", json!({"name": "milk"})));
-    let narrow = it.vault.run(&["routine", "run", "narrow"]).ok();
-    assert!(narrow.stdout.contains("there is no skill `milk`; known: tea"), "{}", narrow.stdout);
+    it.vault.run(&["routine", "run", "narrow"]).ok().says("there is no skill `milk`; known: tea");
     drop(it.vault.run(&["routine", "run", "wide"]).ok());
     let asked = it.server.requests();
-    let tells = |asked: &Asked, what: &str| String::from_utf8_lossy(&asked.bytes).contains(what);
     let what = ["How tea", "How milk", "own (look); web (look)", "mcp_call", "mine (look)"];
-    let told = |at: usize| what.map(|what| tells(&asked[at], what));
+    let told = |at: usize| what.map(|what| String::from_utf8_lossy(&asked[at].bytes).contains(what));
     assert_eq!(told(0), [true, false, true, true, false]);
     assert_eq!(told(2), [true, true, false, false, false]);
     it.is_made_again(2);
@@ -114,22 +101,20 @@ fn a_run_begins_with_the_brain_of_its_head_and_asks_another() {
     it.vault.write("vault-agent.toml", sage + &local);
     it.routine("tea", "schedule: daily 08:00\nenabled: true\nbrain: local");
     let mut ask = calls("ask_brain", json!({"name": "sage", "question": "Which tea?"}));
-    it.server.respond(
-        move |asked| {
-            if asked.body["model"] == "wise" { Reply::text("Oolong.") } else { ask(asked) }
-        },
-    );
-    let ran = it.vault.run(&["routine", "run", "tea"]).ok();
-    assert!(ran.stdout.contains("It said:") && ran.stdout.contains("Oolong."), "{}", ran.stdout);
+    it.server.respond(move |asked| match asked.body["model"] == "wise" {
+        true => Reply::text("Oolong."),
+        false => ask(asked),
+    });
+    it.vault.run(&["routine", "run", "tea"]).ok().says("It said:").says("Oolong.");
 }
 
 #[test]
 fn doctor_says_what_a_head_names_and_isnt_there() {
     let it = served("2026-12-01T08:00:00Z", "");
     it.routine("odd", "schedule: daily 08:00\nenabled: true\nbrain: nobody\nskills: [lost]\nmcp: [gone]");
-    let said = it.vault.run(&["doctor"]).stdout;
+    let said = it.vault.run(&["doctor"]);
     for what in ["brain `nobody`", "skill `lost`", "MCP server `gone`"] {
-        assert!(said.contains(&format!("routines/odd.md: it names the {what}, and there is none")), "{said}");
+        said.says(format!("routines/odd.md: it names the {what}, and there is none"));
     }
-    assert!(!said.contains("routines/morning.md"), "{said}");
+    said.lacks("routines/morning.md");
 }

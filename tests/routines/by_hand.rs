@@ -66,14 +66,12 @@ fn a_routine_is_listed_turned_on_and_off_and_previewed() {
     let list = |fields| pick(&it.vault.json(&["routine", "list"])[0], fields);
     let morning = json!(["morning", "weekdays 08:00", false, null, null, "local"]);
     assert_eq!(list("name schedule enabled next last brain"), morning);
-    let enabled = it.vault.run(&["routine", "enable", "Morning"]).ok();
-    enabled.says("`morning` is now enabled; next run 08:00");
+    it.vault.run(&["routine", "enable", "Morning"]).ok().says("`morning` is now enabled; next run 08:00");
     assert_eq!(it.vault.read("routines/morning.md"), MORNING.replace("enabled: false", "enabled: true"));
     assert_eq!(list("next"), json!(["2026-12-01T08:00:00+00:00"]));
     it.vault.run(&["routine", "preview", "--count", "10001"]).exits(2).warns("1..=10000");
-    let preview = it.vault.json(&["routine", "preview", "--count", "5"]);
     let ends = json!(["2026-12-01T08:00:00+00:00", "2026-12-07T08:00:00+00:00", null]);
-    assert_eq!(pick(&preview, "0/at/0 0/at/4 0/at/5"), ends);
+    assert_eq!(pick(&it.vault.json(&["routine", "preview", "--count", "5"]), "0/at/0 0/at/4 0/at/5"), ends);
     it.vault.run(&["status"]).says("routine   morning: next 08:00");
     drop(it.vault.run(&["routine", "disable", "morning"]).ok());
     assert_eq!(it.vault.read("routines/morning.md"), MORNING);
@@ -95,8 +93,8 @@ fn a_request_is_made_again_though_its_turn_changed_a_note_of_every_request_in_th
         let it = served("2026-12-01T07:00:00Z", &format!("{more}[assistant]\ntools = [\"vault\"]\n"));
         drop(it.vault.run(&["memory", "pin", "there before"]).ok());
         for pin in ["pin me", "me, too"] {
-            it.server
-                .script(vec![Reply::tool("memory_pin", json!({"content": pin})), Reply::text("Pinned.")]);
+            let pins = Reply::tool("memory_pin", json!({"content": pin}));
+            it.server.script(vec![pins, Reply::text("Pinned.")]);
             assert_eq!(it.vault.run(&["routine", "run", "morning"]).ok().stdout, "Pinned.\n");
         }
         contains_all(it.vault.read("Pinned.md"), &["pin me", "me, too"]);
@@ -108,18 +106,13 @@ fn a_request_is_made_again_though_its_turn_changed_a_note_of_every_request_in_th
 fn a_run_by_hand_answers_now_and_leaves_the_schedule() {
     let it = served("2026-12-01T07:00:00Z", "");
     drop(it.vault.run(&["routine", "enable", "morning"]).ok());
-    it.vault
-        .run(&["routine", "run", "morning", "--dry-run"])
-        .ok()
-        .says("What is due?")
-        .says("17:30 Pay the rent")
-        .says("brain: local")
-        .says("to: where reminders go (console)");
+    let dry = it.vault.run(&["routine", "run", "morning", "--dry-run"]).ok();
+    dry.says("What is due?").says("17:30 Pay the rent");
+    dry.says("brain: local").says("to: where reminders go (console)");
     assert_eq!(it.server.requests().len(), 0, "nobody is asked");
     assert!(!it.vault.has("logs/routines"));
     it.server.respond(|_| Reply::text("The rent."));
-    let ran = it.vault.run(&["routine", "run", "morning"]).ok();
-    assert_eq!(ran.stdout, "The rent.\n");
+    assert_eq!(it.vault.run(&["routine", "run", "morning"]).ok().stdout, "The rent.\n");
     // By its schedule it comes all the same, once.
     it.vault.set_now("2026-12-01T08:00:00Z");
     let ran = it.vault.json(&["tick"])["routines"]["ran"][0].clone();
@@ -129,8 +122,7 @@ fn a_run_by_hand_answers_now_and_leaves_the_schedule() {
     // It is a channel of its own to those who count.
     let usage = it.vault.json(&["usage", "--by", "channel"]);
     assert_eq!(pick(&usage, "by/0/key by/0/calls by/0/input"), json!(["routine:morning", 2, 240]));
-    let turns = it.vault.json(&["turns"]);
-    assert_eq!(pick(&turns, "0/channel 0/state"), json!(["routine:morning", "done"]));
+    assert_eq!(pick(&it.vault.json(&["turns"]), "0/channel 0/state"), json!(["routine:morning", "done"]));
     it.is_made_again(2);
     // While the settings are wrong, the last good ones count, for its tools too.
     it.vault.write("vault-agent.toml", "half = [");
@@ -165,10 +157,7 @@ fn an_answer_that_cannot_be_written_is_shown_and_no_further_run_begins() {
     let copy = "Journal.sync-conflict-20261201-093000-ABCDEFG.md";
     it.vault.write(copy, "yours\n");
     it.server.respond(|_| Reply::text("An entry."));
-    for minute in 1..4 {
-        it.vault.set_now(&format!("2026-12-01T08:0{minute}:30Z"));
-        drop(it.vault.run(&["tick"]).ok());
-    }
+    (1..4).for_each(|minute| drop(it.vault.tick_at(&format!("2026-12-01T08:0{minute}:30Z"))));
     assert_eq!((it.server.requests().len(), it.vault.read("Journal.md")), (1, "mine\n".to_owned()));
     let why = format!("an answer is not delivered yet: `{copy}` is a conflicting copy of `Journal.md`");
     it.vault.run(&["status"]).says(format!("routine   t: {why}"));
@@ -196,15 +185,11 @@ fn a_run_and_a_question_are_told_who_asks_and_what_was_worked_on_until_it_expire
         drop(it.vault.run(&["routine", "run", "morning"]).ok());
         drop(it.vault.run(&["ask", "Who am I?"]).ok());
     }
-    let told: Vec<[bool; 2]> = it
-        .server
-        .requests()
-        .iter()
-        .map(|asked| {
-            let text = String::from_utf8_lossy(&asked.bytes).into_owned();
-            ["Anna of the mill", "The mill's roof."].map(|what| text.matches(what).count() == 1)
-        })
-        .collect();
+    let tells = |asked: &Arc<Asked>| {
+        let text = String::from_utf8_lossy(&asked.bytes).into_owned();
+        ["Anna of the mill", "The mill's roof."].map(|what| text.matches(what).count() == 1)
+    };
+    let told: Vec<_> = it.server.requests().iter().map(tells).collect();
     assert_eq!(told, [[true, true], [true, true], [true, false], [true, false]]);
     it.is_made_again(2);
 }
@@ -217,8 +202,7 @@ fn what_is_not_understood_is_shown_and_does_not_run() {
     it.vault.write("routines/notes.md", "Only words on routines.\n");
     assert_eq!(it.vault.json(&["tick"])["routines"], Value::Null);
     let check = it.vault.run(&["check"]);
-    check.exits(1);
-    check.says("routines/odd.md:4:1: `budgett` is no key of a routine; did you mean `budget`?");
+    check.exits(1).says("routines/odd.md:4:1: `budgett` is no key of a routine; did you mean `budget`?");
     check.says("routines/lost.md:2:11: `now and then` is not a schedule");
     it.vault.run(&["routine", "list"]).exits(1).says("doesn't run");
 }
@@ -286,17 +270,16 @@ fn kill_nine_in_the_middle_of_ticks_leaves_each_run_once() {
     for day in 1..=days {
         vault.set_now(&format!("2026-12-{day:02}T08:00:00Z"));
         for round in 0..3u64 {
-            let moment = Duration::from_millis(3 + (day * 31 + round * 47) % 110);
-            vault.spawn(&["tick"]).kill_after(moment);
+            vault.spawn(&["tick"]).kill_after(Duration::from_millis(3 + (day * 31 + round * 47) % 110));
         }
         drop(vault.run(&["tick"]).ok());
     }
     let log = vault.read("Log.md");
     assert_eq!(log.matches("\n^run-").count() as u64, days, "{log}");
-    let names = names_in(vault.path("logs/routines/log"));
+    let mut names = names_in(vault.path("logs/routines/log"));
     // A file that was being made when the kill came is hidden, and none of the runs.
-    let runs = names.iter().filter(|name| !name.starts_with('.')).count();
-    assert_eq!(runs as u64, days, "{names:?}");
+    names.retain(|name| !name.starts_with('.'));
+    assert_eq!(names.len() as u64, days, "{names:?}");
     // Nothing of the vault or of the journals is left half-way.
     let turns = vault.json(&["turns"]);
     assert!(turns.as_array().unwrap().iter().all(|turn| turn["state"] == "done"), "{turns}");

@@ -5,36 +5,30 @@ use vault_agent::template;
 use crate::routines::rig::*;
 
 /// Every file of the template, all its routines turned on, and a bound channel.
-fn shipped(now: &str) -> (Rig, usize) {
+fn shipped(now: &str) -> Rig {
     let rig = Rig::with(now, "[discord]\nchannel_id = 7\n");
-    let mut routines = 0;
     for (path, text) in template::notes() {
         let text = match path.starts_with("routines/") {
-            true => {
-                routines += 1;
-                text.replace("enabled: false", "enabled: true")
-            }
+            true => text.replace("enabled: false", "enabled: true"),
             // A new vault's sample has fired long ago.
             false => text.lines().filter(|line| !line.contains("date=")).collect::<Vec<_>>().join("\n"),
         };
         rig.write(path, &text);
     }
-    (rig, routines)
+    rig
 }
 
 #[test]
 fn thirty_idle_days_cost_nothing() {
-    let (rig, routines) = shipped("2026-12-01T00:00:00Z");
-    assert_eq!(routines, 5);
+    let rig = shipped("2026-12-01T00:00:00Z");
+    assert_eq!(names_in(rig.path("routines")).len(), 5);
     rig.respond(|_| Reply::text("I was asked"));
     let runner = rig.runner();
-    let mut looked_at = std::collections::BTreeMap::new();
+    let mut looked_at = BTreeMap::new();
     for _ in 0..30 * 96 {
         let step = rig.step_of(&runner);
         assert!(step.driven.is_empty() && step.looked.problems.is_empty(), "{step:?}");
-        for name in step.looked.nothing {
-            *looked_at.entry(name).or_insert(0) += 1;
-        }
+        step.looked.nothing.into_iter().for_each(|name| *looked_at.entry(name).or_insert(0) += 1);
         rig.later(SignedDuration::from_mins(15));
     }
     // Each came when it should, and found that there is nothing to do.
@@ -47,7 +41,7 @@ fn thirty_idle_days_cost_nothing() {
 
 #[test]
 fn a_shipped_routine_asks_where_there_is_something() {
-    let (rig, _) = shipped("2026-12-01T00:00:00Z");
+    let rig = shipped("2026-12-01T00:00:00Z");
     rig.step();
     rig.write("Reminders.md", "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"Pay the rent\"\n");
     rig.write("MEMORY.md", "# Memory\n## Anna\n- likes green tea\n- likes green tea very\n");
@@ -58,9 +52,8 @@ fn a_shipped_routine_asks_where_there_is_something() {
     let marked = asked.last_user().find("INJECTED_CONTEXT_RELEVANT_MEMORIES").unwrap();
     assert!(marked < asked.last_user().find("Pay the rent").unwrap(), "what was found is data");
     // The memory changed: it is proposed about once, into a note.
-    rig.at("2026-12-06T10:00:00Z");
     let tidied = "tidy-memory@2026-12-06T10:00: appended to Memory review.md".to_owned();
-    assert!(rig.step().outcomes().contains(&tidied));
+    assert!(rig.at("2026-12-06T10:00:00Z").step().outcomes().contains(&tidied));
     contains_all(rig.server.requests().last().unwrap().last_user(), &["MEMORY.md:3 Anna: likes green tea"]);
     assert!(rig.at("2026-12-13T10:00:00Z").step().looked.nothing.contains(&"tidy-memory".to_owned()));
 }
@@ -150,10 +143,7 @@ fn a_note_that_is_away_or_half_typed_in_its_minute_runs_late() {
         rig.routine("a", "schedule: daily 08:00", "What is new?");
         rig.step();
         rig.at("2026-12-01T07:59:50Z");
-        match typed {
-            None => rig.remove("routines/a.md"),
-            Some(head) => rig.routine("a", head, "What is new?"),
-        }
+        typed.map_or_else(|| rig.remove("routines/a.md"), |head| rig.routine("a", head, "What is new?"));
         rig.step();
         rig.at("2026-12-01T08:00:00Z").step();
         rig.at("2026-12-01T08:01:30Z").routine("a", "schedule: daily 08:00", "What is new?");
@@ -192,20 +182,13 @@ fn a_brain_that_is_down_for_a_day_is_answered_for_from_the_notes() {
     let rig = Rig::new("2026-12-01T00:00:00Z");
     rig.routine("noon", "schedule: \"0 */6 * * *\"", "What is due?");
     rig.write("Reminders.md", "- [ ] date=2026-12-01 time=23:30 recur=daily msg=\"Feed the cat\"\n");
-    rig.write(
-        "COMMITMENTS.md",
-        "---\nid: c-2026-12-01-001\nstatus: pending\n---\nAsk how the interview went.\n",
-    );
+    let asks = "---\nid: c-2026-12-01-001\nstatus: pending\n---\nAsk how the interview went.\n";
+    rig.write("COMMITMENTS.md", asks);
     rig.respond(|_| Reply::status(503).body("{}"));
-    for hour in ["00", "06", "12", "18"] {
-        rig.at(&format!("2026-12-01T{hour}:00:00Z"));
-        assert_eq!(rig.step().outcomes(), [format!("noon@2026-12-01T{hour}:00: sent")]);
-    }
-    let told = rig.told();
-    assert_eq!(told.len(), 4);
-    for text in &told {
-        assert!(text.contains("local") && text.contains("- 23:30 Feed the cat"), "{text}");
-        assert!(text.contains("- Ask how the interview went."), "{text}");
+    for (at, hour) in ["00", "06", "12", "18"].into_iter().enumerate() {
+        let came = rig.at(&format!("2026-12-01T{hour}:00:00Z")).step().outcomes();
+        assert_eq!((came, rig.told().len()), (vec![format!("noon@2026-12-01T{hour}:00: sent")], at + 1));
+        contains_all(&rig.told()[at], &["local", "- 23:30 Feed the cat", "- Ask how the interview went."]);
     }
     // It is asked again when it is back.
     rig.respond(|_| Reply::text("I am back."));
@@ -218,8 +201,8 @@ fn without_any_brain_an_answer_is_true_and_there() {
     let rig = Rig::with("2026-12-01T08:00:00Z", "[assistant]\nchain = []\n");
     rig.routine("a", "schedule: daily 08:00", "What is due?");
     rig.routine("b", "schedule: daily 08:00\nquiet: true", "What is due?");
-    let step = rig.step();
-    assert_eq!(step.outcomes(), ["a@2026-12-01T08:00: sent", "b@2026-12-01T08:00: nothing to report (NONE)"]);
+    let came = ["a@2026-12-01T08:00: sent", "b@2026-12-01T08:00: nothing to report (NONE)"];
+    assert_eq!(rig.step().outcomes(), came);
     assert_eq!(rig.told(), ["Nothing is due, nothing was promised, and your notes say nothing about this."]);
     assert_eq!(rig.server.requests().len(), 0);
 }
@@ -260,16 +243,13 @@ fn where_the_day_s_budget_is_spent_memory_answers() {
     let rest = rig.told().split_off(2);
     assert!(rest.len() == 2 && rest.iter().all(|told| !told.contains("budget")), "{rest:?}");
     rig.remove("routines/b.md");
-    let day: jiff::Timestamp = "2026-12-02T08:00:00Z".parse().unwrap();
+    let day: Timestamp = "2026-12-02T08:00:00Z".parse().unwrap();
     for nth in 0.. {
         let before = rig.told().len();
         rig.at(&(day + SignedDuration::from_hours(24 * nth)).to_string()).step();
         rig.later(SignedDuration::from_hours(1));
         let crashed = rig.step_until(usize::try_from(nth).unwrap()).is_none();
-        for _ in 0..2 {
-            rig.later(SignedDuration::from_mins(30));
-            rig.step();
-        }
+        (0..2).for_each(|_| drop(rig.later(SignedDuration::from_mins(30)).step()));
         let told = rig.told().split_off(before);
         let ends = told.iter().filter(|told| told.contains("is used up.")).count();
         assert_eq!((told.len(), ends), (3, 1), "{nth}: {told:?}");
@@ -297,11 +277,11 @@ fn a_schedule_that_is_edited_while_it_runs_counts_from_then_on() {
     rig.routine("a", "schedule: daily 08:00", "The old question?");
     let (file, now) = (rig.path("routines/a.md"), "2026-12-01T08:00:30Z".parse().unwrap());
     rig.respond(move |asked| {
-        if asked.last_user().contains("The old question?") {
-            write_at(&file, &note("schedule: daily 07:30", "The new question?"), now);
-            return Reply::text("to the old one");
+        if !asked.last_user().contains("The old question?") {
+            return Reply::text("to the new one");
         }
-        Reply::text("to the new one")
+        write_at(&file, &note("schedule: daily 07:30", "The new question?"), now);
+        Reply::text("to the old one")
     });
     assert_eq!(rig.step().outcomes(), ["a@2026-12-01T08:00: sent"], "it ends as it began");
     assert!(rig.at("2026-12-01T08:01:00Z").step().driven.is_empty(), "07:30 was before the change");

@@ -53,22 +53,12 @@ fn below_an_open_block_an_answer_waits_until_it_is_closed() {
 }
 
 #[test]
-fn a_link_names_its_note() {
-    for link in ["[[Out]]", "[[Out|the place]]", "[[Out.md#Heading]]", "[[Out#^id|x]]"] {
-        let rig = Rig::answering("2026-12-01T08:00:00Z", "An idea.");
-        rig.routine("a", &format!("schedule: daily 08:00\ndeliver: note\nnote: \"{link}\""), "Ideas?");
-        assert_eq!(rig.step().outcomes(), ["a@2026-12-01T08:00: appended to Out.md"], "{link}");
-    }
-}
-
-#[test]
 fn a_secret_in_an_answer_reaches_neither_the_note_nor_the_log() {
-    let rig = Rig::new("2026-12-01T08:00:00Z");
-    rig.write("Notes/Ideas.md", "mine\n");
-    rig.routine("a", "schedule: daily 08:00\ndeliver: note\nnote: Notes/Ideas.md", "Ideas?");
     let token = format!("ghp_{}", "0123456789abcdefghij".repeat(2));
     let answer = format!("Use {token}, or `curl -u ann:hunter22 https://x.y`.");
-    rig.respond(move |_| Reply::text(&answer));
+    let rig = Rig::answering("2026-12-01T08:00:00Z", &answer);
+    rig.write("Notes/Ideas.md", "mine\n");
+    rig.routine("a", "schedule: daily 08:00\ndeliver: note\nnote: Notes/Ideas.md", "Ideas?");
     rig.step();
     let masked = "Use [masked: github token], or `curl -u ann:[masked: password] https://x.y`.";
     assert!(rig.text("Notes/Ideas.md").contains(masked), "{}", rig.text("Notes/Ideas.md"));
@@ -84,20 +74,9 @@ fn appends(rig: &Rig, target: &str) -> bool {
 
 #[test]
 fn no_routine_writes_where_the_agent_goes_by() {
-    for target in [
-        "MEMORY.md",
-        "Reminders",
-        "COMMITMENTS.md",
-        "Pinned.md",
-        "Assistant.md",
-        "approvals.md",
-        "routines/other.md",
-        "skills/x/SKILL.md",
-        "logs/x.md",
-        "../outside.md",
-        ".obsidian/app.md",
-        "/etc/passwd",
-    ] {
+    let notes = "MEMORY.md Reminders COMMITMENTS.md Pinned.md Assistant.md approvals.md routines/other.md";
+    let others = "skills/x/SKILL.md logs/x.md ../outside.md .obsidian/app.md /etc/passwd";
+    for target in notes.split(' ').chain(others.split(' ')) {
         assert!(!appends(&Rig::new("2026-12-01T08:00:00Z"), target), "{target}");
     }
 }
@@ -111,9 +90,7 @@ fn the_notes_that_the_agent_goes_by_are_those_of_the_settings_whatever_leads_the
         for note in ["Reminders.md", "Tools/x/SKILL.md", "../state/note.md"] {
             rig.write(note, "mine\n");
         }
-        for (name, to) in links {
-            std::os::unix::fs::symlink(to, rig.path(name)).unwrap();
-        }
+        links.iter().for_each(|(name, to)| std::os::unix::fs::symlink(to, rig.path(name)).unwrap());
         assert!(!appends(&rig, target), "{target}");
     }
     // The standard names are free then.
@@ -127,9 +104,8 @@ fn a_name_may_be_anything_that_a_file_may_be_called() {
     for name in ["Früh am Morgen", "a/b", "c@2026-12-01T08:00", "x".repeat(200).as_str(), "it's [odd] ^#"] {
         rig.routine(name, "schedule: daily 08:00", "What now?");
     }
-    let step = rig.step();
-    assert_eq!(step.driven.len(), 5, "{step:?}");
-    assert!(step.outcomes().iter().all(|it| it.ends_with(": sent")), "{step:?}");
+    let outcomes = rig.step().outcomes();
+    assert!(outcomes.len() == 5 && outcomes.iter().all(|it| it.ends_with(": sent")), "{outcomes:?}");
     assert_eq!(rig.told().len(), 5);
     assert!(rig.at("2026-12-01T08:01:00Z").step().driven.is_empty());
 }

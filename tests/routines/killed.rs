@@ -10,12 +10,11 @@ fn talkative(rig: &Rig) {
     let mut count = 0;
     rig.respond(move |asked| {
         count += 1;
-        let question = asked.last_user();
-        if question.contains("Stay quiet") {
+        if asked.last_user().contains("Stay quiet") {
             return Reply::text("NONE");
         }
         if count % 3 == 0 && asked.results().is_empty() {
-            return Reply::tool("look", serde_json::json!({"q": count}));
+            return Reply::tool("look", json!({"q": count}));
         }
         Reply::text(format!("answer {count}"))
     });
@@ -32,14 +31,11 @@ fn each_point_may_be_the_last_before_a_crash() {
                 let rig = Rig::new("2026-12-01T08:00:00Z");
                 let head = format!("schedule: daily 08:00\ndeliver: {deliver}\nnote: Log");
                 rig.routine("a", &head, "What now?");
-                rig.server.script(vec![Reply::tool("look", serde_json::json!({"q": 1}))]);
+                rig.server.script(vec![Reply::tool("look", json!({"q": 1}))]);
                 talkative(&rig);
-                let first = rig.step_until(nth);
-                crashed |= first.is_none();
-                rig.later(SignedDuration::from_secs(wait));
-                let second = rig.step();
-                rig.later(SignedDuration::from_secs(60));
-                let third = rig.step();
+                crashed |= rig.step_until(nth).is_none();
+                let second = rig.later(SignedDuration::from_secs(wait)).step();
+                let third = rig.later(SignedDuration::from_secs(60)).step();
                 assert!(third.driven.is_empty(), "{deliver}, point {nth}: {second:?}, then {third:?}");
                 let context = format!("{deliver}, point {nth}, {wait} s later");
                 let answers = rig.answers("a");
@@ -79,9 +75,8 @@ fn a_month_of_work_is_done_once_whatever_is_killed_when() {
     let wanted = std::env::var("VAULT_AGENT_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(20);
     let mut random = Rng::with_seed(0x9E37_79B9_7F4A_7C15);
     let mut below = move |end: usize| random.usize(..end);
-    let mut kills = 0;
+    let (mut kills, mut hour) = (0, rig.clock.now());
     let end = "2026-12-31T00:30:00Z".parse().unwrap();
-    let mut hour = rig.clock.now();
     while hour < end {
         rig.clock.set(hour);
         // About 210 runs in the month; so many crashes each that the wanted number comes together.
@@ -96,8 +91,7 @@ fn a_month_of_work_is_done_once_whatever_is_killed_when() {
         hour += SignedDuration::from_mins(30);
     }
     assert_eq!(kills, wanted, "so many crashes were to come");
-    let counts = [("morning", 30), ("book", 120), ("week", 4), ("hush", 30)];
-    for (name, count) in counts {
+    for (name, count) in [("morning", 30), ("book", 120), ("week", 4), ("hush", 30)] {
         let logs = rig.logs(name);
         assert_eq!((name, logs.len()), (name, count));
         for log in &logs {
@@ -125,13 +119,8 @@ fn rig(names: &[&str]) -> (Rig, Arc<Outside>) {
     let mut rig = Rig::new("2026-12-01T08:00:00Z");
     let tool = Arc::new(Outside::default());
     (rig.tools, rig.leaves) = (tool.clone(), true);
-    for name in names {
-        rig.routine(name, "schedule: daily 08:00", "What is new?");
-    }
-    rig.respond(|asked| match asked.results().last() {
-        None => Reply::tool("fetch", json!({})),
-        Some(said) => Reply::text(format!("It said: {said}")),
-    });
+    names.iter().for_each(|name| rig.routine(name, "schedule: daily 08:00", "What is new?"));
+    rig.respond(calls("fetch", json!({})));
     (rig, tool)
 }
 
@@ -189,18 +178,16 @@ fn each_point_may_be_the_last_before_a_crash_and_the_call_is_made_once() {
 
 #[test]
 fn a_no_a_deleted_line_and_the_end_of_the_time_are_heard_by_the_next_tick() {
-    let declined = "The person declined this";
-    let minus = |note: &str| note.replace("- [ ] ap_", "- [-] ap_");
-    let gone = |note: &str| note.lines().filter(|line| !line.contains("ap_")).collect::<Vec<_>>().join("\n");
-    let same = |note: &str| note.to_owned();
-    type Change<'a> = (&'a dyn Fn(&str) -> String, i64, &'a str);
-    let changes: [Change<'_>; 4] = [
-        (&minus, 60, declined),
-        (&gone, 60, declined),
-        (&same, 1_900, "Nobody approved this in time"),
-        (&|note| note.replace("- [ ] ap_", "- [x] ap_").replace("\"fetch", "\"rm fetch"), 60, declined),
-    ];
-    for (change, wait, says) in changes {
+    type Change = fn(&str) -> String;
+    let minus: Change = |note| note.replace("- [ ] ap_", "- [-] ap_");
+    let gone: Change =
+        |note| note.lines().filter(|line| !line.contains("ap_")).collect::<Vec<_>>().join("\n");
+    let other: Change = |note| note.replace("- [ ] ap_", "- [x] ap_").replace("\"fetch", "\"rm fetch");
+    let same: Change = str::to_owned;
+    let (declined, late) = ("The person declined this", "Nobody approved this in time");
+    for (change, wait, says) in
+        [(minus, 60, declined), (gone, 60, declined), (same, 1_900, late), (other, 60, declined)]
+    {
         // Another one's question tidies the note, too.
         let (rig, tool) = rig(&["a", "news"]);
         rig.step();

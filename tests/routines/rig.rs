@@ -43,13 +43,11 @@ pub struct Step {
 
 impl Step {
     pub fn outcomes(&self) -> Vec<String> {
-        self.driven
-            .iter()
-            .map(|(key, driven)| match driven {
-                RunProgress::Done(outcome) => format!("{key}: {outcome}"),
-                other => format!("{key}: {other:?}"),
-            })
-            .collect()
+        let shown = |(key, driven): &(String, RunProgress)| match driven {
+            RunProgress::Done(outcome) => format!("{key}: {outcome}"),
+            other => format!("{key}: {other:?}"),
+        };
+        self.driven.iter().map(shown).collect()
     }
 }
 
@@ -60,14 +58,14 @@ impl Rig {
     }
 
     /// At this instant, where whatever is asked is answered so.
-    pub fn answering(now: &str, answer: &'static str) -> Self {
-        let rig = Self::new(now);
-        rig.respond(move |_| Reply::text(answer));
+    pub fn answering(now: &str, answer: &str) -> Self {
+        let (rig, answer) = (Self::new(now), answer.to_owned());
+        rig.respond(move |_| Reply::text(&answer));
         rig
     }
 
     /// At 2026-12-01 08:00, with the routine `a` of that time of the day, which is answered so.
-    pub fn daily(answer: &'static str) -> Self {
+    pub fn daily(answer: &str) -> Self {
         let rig = Self::answering("2026-12-01T08:00:00Z", answer);
         rig.routine("a", "schedule: daily 08:00", "What now?");
         rig
@@ -115,24 +113,21 @@ impl Rig {
     }
 
     pub fn runner(&self) -> Runner {
-        self.runner_with(if self.leaves {
-            Arc::new(VaultApprovals::new(&self.workspace(), Waiter::Turn))
-        } else {
-            Arc::new(NoApprovals)
-        })
+        match self.leaves {
+            true => self.runner_with(Arc::new(VaultApprovals::new(&self.workspace(), Waiter::Turn))),
+            false => self.runner_with(Arc::new(NoApprovals)),
+        }
     }
 
     /// The same, where a person's word is asked for so.
     pub fn runner_with(&self, approvals: Arc<dyn Approvals>) -> Runner {
         let workspace = self.workspace();
         let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).unwrap());
+        let tools = Arc::clone(&self.tools);
         Runner::new(RunnerParts {
             workspace,
             turns,
-            tools: Arc::new({
-                let tools = Arc::clone(&self.tools);
-                move |_, _| Arc::clone(&tools)
-            }),
+            tools: Arc::new(move |_, _| Arc::clone(&tools)),
             approvals,
             // It knows nothing: what is asked and said then follows from the notes alone.
             memory: Arc::new(Ears::default()),
@@ -150,10 +145,8 @@ impl Rig {
     pub fn step_of(&self, runner: &Runner) -> Step {
         let looked = claim_due_runs(runner.workspace(), runner.journal(), runner.turns(), false).unwrap();
         let stop = CancellationToken::new();
-        let mut driven = Vec::new();
-        for key in &looked.open {
-            driven.push((key.clone(), self.steps.block_on(runner.drive(key, &stop)).unwrap()));
-        }
+        let drive = |key: &String| (key.clone(), self.steps.block_on(runner.drive(key, &stop)).unwrap());
+        let driven = looked.open.iter().map(drive).collect();
         Step { looked, driven }
     }
 
@@ -199,18 +192,20 @@ impl Toolbox for Outside {
         vec![ToolSpec { name: "fetch".into(), description: "Fetches a page.".into(), schema }]
     }
     fn precondition(&self, call: &ToolCall, _: &Caller) -> Precondition {
-        let run = format!("fetch {}", call.arguments);
-        Precondition::Ask(ApprovalSubject {
-            run,
-            hash: None,
-            why: "network".into(),
-            always: None,
-            reusable: false,
-        })
+        let (run, why) = (format!("fetch {}", call.arguments), "network".into());
+        Precondition::Ask(ApprovalSubject { run, hash: None, why, always: None, reusable: false })
     }
     async fn call(&self, _: &ToolCall, _: &Caller, _: &CancellationToken) -> ToolEnd {
         self.0.fetch_add(1, Ordering::SeqCst);
         ToolEnd { text: "the page".into(), is_error: false, ms: 0 }
+    }
+}
+
+/// Calls this tool once, and says what it said.
+pub fn calls(name: &'static str, arguments: Value) -> impl FnMut(&Asked) -> Reply + Send + 'static {
+    move |asked| match asked.results().last() {
+        None => Reply::tool(name, arguments.clone()),
+        Some(said) => Reply::text(format!("It said: {said}")),
     }
 }
 
@@ -220,32 +215,18 @@ pub fn note(head: &str, prompt: &str) -> String {
 }
 
 pub fn write_at(file: &std::path::Path, text: &str, at: Timestamp) {
-    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-    std::fs::write(file, text).unwrap();
-    let file = std::fs::File::options().write(true).open(file).unwrap();
-    file.set_modified(std::time::SystemTime::from(at)).unwrap();
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, text).unwrap();
+    fs::File::options().write(true).open(file).unwrap().set_modified(at.into()).unwrap();
 }
 
 /// Every point at which a step can be ended.
 static POINTS: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    let own = [
-        "routines::before-claim",
-        "routines::after-claim",
-        "routines::after-question",
-        "routines::after-accepted",
-        "routines::before-fixed",
-        "routines::after-fixed",
-        "routines::after-answered",
-        "routines::after-logged",
-        "routines::before-append",
-        "routines::after-append",
-        "routines::before-done",
-        "routines::after-done",
-        "vault::create::named",
-        "vault::create::told",
-        "vault::in-place::journalled",
-        "vault::in-place::half-written",
-        "vault::in-place::told",
-    ];
-    own.into_iter().chain(TURN).chain(APPROVAL).chain(SENDING).collect()
+    let run = "routines::before-claim routines::after-claim routines::after-question routines::after-accepted \
+               routines::before-fixed routines::after-fixed routines::after-answered routines::after-logged \
+               routines::before-append routines::after-append routines::before-done routines::after-done";
+    let vault = "vault::create::named vault::create::told vault::in-place::journalled \
+                 vault::in-place::half-written vault::in-place::told";
+    let own = run.split(' ').chain(vault.split(' '));
+    own.chain(TURN).chain(APPROVAL).chain(SENDING).collect()
 });
