@@ -7,13 +7,13 @@ use vault_agent::machines::engine::git::{GitEngine, GitPlace};
 struct Machine {
     protocol: Protocol,
     engine: GitEngine,
-    name: String,
+    at: usize,
     nonces: u64,
 }
 
 impl Machine {
     /// Its git talks to the repository through a script that notes who asked for what.
-    fn new(at: u32, folder: &Path, repository: &Path, clock: &Arc<ManualClock>) -> Self {
+    fn new(at: usize, folder: &Path, repository: &Path, clock: &Arc<ManualClock>) -> Self {
         let (state, script) = (folder.join(format!("m{at}")), folder.join(format!("ssh{at}")));
         std::fs::create_dir(&state).unwrap();
         let log = folder.join(format!("log{at}"));
@@ -21,10 +21,8 @@ impl Machine {
         write_program(&script, &format!("#!/bin/sh\n{notes}\nexec sh -c \"$last\"\n"));
         let mut place = GitPlace::new(&format!("ssh://nowhere{}", repository.display()), state).unwrap();
         (place.ssh, place.patience) = (Some(script.display().to_string()), Duration::from_secs(60));
-        let name = format!("m{at}");
-        let me = OwnMachine { name: name.clone(), machine: format!("i{at}"), rank: at };
         let engine = GitEngine::new(place, Arc::clone(clock) as Arc<dyn Clock>);
-        Self { protocol: Protocol::new(me, Timing::GIT, 0), engine, name, nonces: 0 }
+        Self { protocol: Protocol::new(own_machine(at), Timing::GIT, 0), engine, at, nonces: 0 }
     }
 
     /// Does what is to be done now: when there is something again.
@@ -35,10 +33,10 @@ impl Machine {
                 self.protocol.record_entries(self.engine.read().await.unwrap(), now.clock);
                 continue;
             }
-            let (name, nonces) = (&self.name, &mut self.nonces);
+            let (at, nonces) = (self.at, &mut self.nonces);
             let mut nonce = || {
                 *nonces += 1;
-                format!("{name}-{nonces}")
+                format!("m{at}-{nonces}")
             };
             let Some(attempt) = self.protocol.attempt(now, &[], &mut nonce) else {
                 return self.protocol.next_wake(now.clock, &[]);
@@ -58,8 +56,7 @@ impl Machine {
 async fn machines_at_rest_ask_a_git_server_at_most_three_hundred_times_a_day() {
     let Some(folder) = folder_with(&["git", "sh"]) else { return };
     let repository = bare(folder.path(), &[]);
-    let start: Timestamp = "2026-12-01T00:00:00Z".parse().unwrap();
-    let clock = Arc::new(ManualClock::new(start));
+    let clock = Arc::new(ManualClock::new("2026-12-01T00:00:00Z".parse().unwrap()));
     let mut machines = [0, 1].map(|at| Machine::new(at, folder.path(), &repository, &clock));
     let mut wake = [Duration::ZERO; 2];
     // The first ten minutes are for finding each other.

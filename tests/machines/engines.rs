@@ -4,11 +4,8 @@ use crate::parts::*;
 
 /// A change of `key` from one value to another.
 pub fn change(key: &str, expected: Option<&str>, value: Option<&str>) -> EntryChange {
-    EntryChange {
-        key: key.to_owned(),
-        expected: expected.map(str::to_owned),
-        value: value.map(str::to_owned),
-    }
+    let [expected, value] = [expected, value].map(|text| text.map(str::to_owned));
+    EntryChange { key: key.to_owned(), expected, value }
 }
 
 /// Insists that an engine refused, and said why.
@@ -25,17 +22,14 @@ pub async fn keeps_its_promises(one: &dyn StoreEngine, other: &dyn StoreEngine) 
     assert_eq!(one.swap(&first).await.unwrap(), SwapOutcome::Done);
 
     let late = [change("claim/b", None, Some("x")), change("claim/a", None, Some(r#"{"by":"other"}"#))];
-    let SwapOutcome::Lost(stands) = other.swap(&late).await.unwrap() else {
-        panic!("a claim was taken twice")
-    };
+    let SwapOutcome::Lost(stands) = other.swap(&late).await.unwrap() else { panic!("claimed twice") };
     assert_eq!(stands, [("claim/a".to_owned(), r#"{"by":"one"}"#.to_owned())].into());
     let claims = other.read().await.unwrap().keys().filter(|key| key.starts_with("claim/")).count();
     assert_eq!(claims, 1, "a part of a lost swap was made");
 
     assert_eq!(other.swap(&[change("lease", Some("1"), Some("2"))]).await.unwrap(), SwapOutcome::Done);
-    let SwapOutcome::Lost(stands) = one.swap(&[change("lease", Some("1"), Some("3"))]).await.unwrap() else {
-        panic!("a lease was taken twice")
-    };
+    let late = [change("lease", Some("1"), Some("3"))];
+    let SwapOutcome::Lost(stands) = one.swap(&late).await.unwrap() else { panic!("a lease taken twice") };
     assert_eq!(stands["lease"], "2");
     let release = [change("claim/a", Some(r#"{"by":"one"}"#), None)];
     assert_eq!(one.swap(&release).await.unwrap(), SwapOutcome::Done);
@@ -43,8 +37,7 @@ pub async fn keeps_its_promises(one: &dyn StoreEngine, other: &dyn StoreEngine) 
     assert_eq!(gone, SwapOutcome::Lost([].into()));
     assert_eq!(other.read().await.unwrap(), [("lease".to_owned(), "2".to_owned())].into());
 
-    let strange = [change("../x", None, Some("1")), change("a", None, Some(&"x".repeat(2000)))];
-    for change in strange {
+    for change in [change("../x", None, Some("1")), change("a", None, Some(&"x".repeat(2000)))] {
         assert!(matches!(one.swap(&[change]).await, Err(EngineError::Refused(_))));
     }
     one.swap(&[change("claim/c", None, Some("1"))]).await.unwrap();

@@ -149,10 +149,8 @@ async fn a_certificate_is_checked() {
         EtcdEngine::new(EtcdPlace { authority, ..place(vec![address.clone()], folder.path()) }).unwrap()
     };
     let trusting = engine(Some(include_bytes!("tls/cert.pem")));
-    let start = std::time::Instant::now();
-    while trusting.read().await.is_err() {
-        assert!(start.elapsed() < Duration::from_secs(60), "etcd doesn't start");
-    }
+    // It may still be starting.
+    read(&trusting).await;
     swap(&trusting, claim("tls")).await;
     refused(engine(None).read().await, "certificate");
 }

@@ -32,10 +32,19 @@ impl Machine {
         Self { engine, ..self }
     }
 
+    /// Makes a claim that no other machine has.
+    async fn claim(&self, name: &str) {
+        assert_eq!(self.engine.swap(&[claim(name)]).await.unwrap(), SwapOutcome::Done, "{name}");
+    }
+
     /// How many entries have a key with this beginning.
     async fn count(&self, beginning: &str) -> usize {
         self.engine.read().await.unwrap().keys().filter(|key| key.starts_with(beginning)).count()
     }
+}
+
+fn claim(name: &str) -> EntryChange {
+    change(&format!("claim/{name}"), None, Some("1"))
 }
 
 fn url(path: &Path) -> String {
@@ -62,11 +71,8 @@ async fn two_machines_agree_over_a_file() {
     assert_eq!(commits(&repository, "vault-agent"), 1, "the one commit is replaced");
     // Others' changes of other keys don't make a swap lose.
     for n in 0..3 {
-        let both = [(&one, "a"), (&other, "b")];
-        for (machine, name) in both {
-            let claim = [change(&format!("claim/{name}{n}"), None, Some("1"))];
-            assert_eq!(machine.engine.swap(&claim).await.unwrap(), SwapOutcome::Done);
-        }
+        one.claim(&format!("a{n}")).await;
+        other.claim(&format!("b{n}")).await;
     }
     assert_eq!(one.restarted().count("claim/").await, 7);
 }
@@ -74,18 +80,17 @@ async fn two_machines_agree_over_a_file() {
 #[tokio::test]
 async fn a_damaged_folder_of_ours_is_made_anew_and_a_lock_that_stays_is_named() {
     let Some((_folder, repository, one, _other)) = shared(&[]) else { return };
-    let claim = |key: &str| [change(&format!("claim/{key}"), None, Some("1"))];
-    assert_eq!(one.engine.swap(&claim("a")).await.unwrap(), SwapOutcome::Done);
+    one.claim("a").await;
     std::fs::remove_dir_all(one.state.path().join("machines.git/objects")).unwrap();
     let error = one.engine.read().await.unwrap_err().to_string();
     assert!(error.contains("on this machine was damaged"), "{error}");
     assert_eq!(one.count("claim/").await, 1);
     let lock = repository.join("refs/heads/vault-agent.lock");
     std::fs::write(&lock, "").unwrap();
-    let error = one.engine.swap(&claim("b")).await.unwrap_err().to_string();
+    let error = one.engine.swap(&[claim("b")]).await.unwrap_err().to_string();
     contains_all(error, &["refs/heads/vault-agent.lock` keeps all machines from writing"]);
     std::fs::remove_file(&lock).unwrap();
-    assert_eq!(one.engine.swap(&claim("b")).await.unwrap(), SwapOutcome::Done);
+    one.claim("b").await;
 }
 
 #[tokio::test]
@@ -108,10 +113,7 @@ async fn of_two_who_push_at_once_one_wins() {
 
 /// A repository behind an sshd, with its address; none where the machine lacks the programs.
 fn over_ssh() -> Option<(tempfile::TempDir, Ssh, String)> {
-    if !are_here(&["git", "sshd", "ssh", "ssh-keygen"]) {
-        return None;
-    }
-    let folder = crate::support::folder::temporary();
+    let folder = folder_with(&["git", "sshd", "ssh", "ssh-keygen"])?;
     let repository = bare(folder.path(), &[]);
     let ssh = Ssh::start(folder.path());
     let remote = format!("ssh://127.0.0.1:{}{}", ssh.port, repository.display());
@@ -138,13 +140,9 @@ async fn two_machines_agree_over_ssh() {
 /// A month of 10,000 deliveries, as `seed` makes them: a line of the branch's file each.
 fn month_of_claims(seed: u64) -> String {
     let mut random = Random::new(seed);
-    let mut word = |length: usize| -> String {
-        (0..length)
-            .map(|_| {
-                char::from(b"ABCDEFGHJKMNPQRSTVWXYZ0123456789"[usize::try_from(random.below(32)).unwrap()])
-            })
-            .collect()
-    };
+    let letters = b"ABCDEFGHJKMNPQRSTVWXYZ0123456789";
+    let mut letter = || char::from(letters[usize::try_from(random.below(32)).unwrap()]);
+    let mut word = |length: usize| -> String { (0..length).map(|_| letter()).collect() };
     let machines = ["server", "laptop", "desktop"].map(|name| (name, word(16)));
     let mut lines = std::collections::BTreeMap::new();
     for number in 0..10_000_i64 {
@@ -180,8 +178,7 @@ async fn with_ten_thousand_claims_the_branch_is_small_and_a_look_and_a_change_se
     let before = git(&repository, &["show", "vault-agent:entries"]).replace("lease 0\n", "");
     std::fs::write(&entries, before + &claims).unwrap();
     let blob = git(&repository, &["hash-object", "-w", entries.to_str().unwrap()]);
-    let index = ["update-index", "--add", "--cacheinfo", &format!("100644,{},entries", blob.trim())];
-    git(&repository, &index);
+    git(&repository, &["update-index", "--add", "--cacheinfo", &format!("100644,{},entries", blob.trim())]);
     let tree = git(&repository, &["write-tree"]);
     let commit = git(&repository, &["commit-tree", "-m", "a month", tree.trim()]);
     git(&repository, &["update-ref", "refs/heads/vault-agent", commit.trim()]);
@@ -193,15 +190,13 @@ async fn with_ten_thousand_claims_the_branch_is_small_and_a_look_and_a_change_se
     let log = folder.path().join("log");
     let command = format!("{} -v -E {}", ssh.command, log.display());
     let (one, other) = (Machine::new(&remote, Some(&command)), Machine::new(&remote, Some(&command)));
-    assert_eq!(one.engine.read().await.unwrap().len(), 10_000);
-    assert_eq!(other.engine.read().await.unwrap().len(), 10_000);
+    assert_eq!((one.count("").await, other.count("").await), (10_000, 10_000));
     // The bytes that the last connection sent and received, as ssh counts them.
     let transferred = || {
         let text = std::fs::read_to_string(&log).unwrap();
         let line = text.lines().rev().find(|line| line.contains("Transferred: sent")).unwrap().to_owned();
         std::fs::remove_file(&log).unwrap();
-        let numbers = line.split([' ', ',']).filter_map(|word| word.parse::<u64>().ok());
-        numbers.take(2).collect::<Vec<_>>()
+        line.split([' ', ',']).filter_map(|word| word.parse::<u64>().ok()).take(2).collect::<Vec<_>>()
     };
     assert!(transferred()[1] > 50_000, "the first look takes all");
     other.engine.read().await.unwrap();
@@ -225,15 +220,14 @@ async fn a_server_that_forbids_forced_pushes_gets_a_branch_for_each_month() {
     assert!(commits(&repository, "vault-agent-2026-11") > 1);
     // Months go by for one of them alone: the other one finds the way.
     one.clock.set("2026-12-01T00:00:00Z".parse().unwrap());
-    let swap = |n: &'static str| [change(&format!("claim/month{n}"), None, Some(n))];
-    assert_eq!(one.engine.swap(&swap("1")).await.unwrap(), SwapOutcome::Done);
+    one.claim("month1").await;
     assert_eq!(commits(&repository, "vault-agent-2026-12"), 1);
-    assert_eq!(other.engine.swap(&swap("2")).await.unwrap(), SwapOutcome::Done);
+    other.claim("month2").await;
     one.clock.set("2027-01-01T00:00:00Z".parse().unwrap());
-    assert_eq!(one.engine.swap(&swap("3")).await.unwrap(), SwapOutcome::Done);
+    one.claim("month3").await;
     assert_eq!(branches(), "vault-agent-2026-12\nvault-agent-2027-01\n", "old months are gone");
     one.clock.set("2027-02-01T00:00:00Z".parse().unwrap());
-    assert_eq!(one.engine.swap(&swap("4")).await.unwrap(), SwapOutcome::Done);
+    one.claim("month4").await;
     assert_eq!(other.restarted().count("claim/month").await, 4);
     assert_eq!(Machine::new(&url(&repository), None).count("claim/month").await, 4);
 }
@@ -245,10 +239,10 @@ async fn a_push_whose_answer_is_lost_is_read_back() {
     let at = folder.path().display();
     let text = format!("#!/bin/sh\nif [ -e {at}/lose ]; then rm {at}/lose; kill -9 $PPID; fi\n");
     write_program(repository.join("hooks/post-receive"), &text);
-    assert_eq!(one.engine.swap(&[change("claim/a", None, Some("1"))]).await.unwrap(), SwapOutcome::Done);
+    one.claim("a").await;
     std::fs::write(folder.path().join("lose"), "").unwrap();
-    let swapped = one.engine.swap(&[change("claim/b", None, Some("1"))]).await;
-    assert_eq!(swapped.unwrap(), SwapOutcome::Done, "it stands there, whatever became of the answer");
+    // It stands there, whatever became of the answer.
+    one.claim("b").await;
     assert!(!folder.path().join("lose").exists());
     assert_eq!(other.count("claim/").await, 2);
 }
@@ -256,10 +250,9 @@ async fn a_push_whose_answer_is_lost_is_read_back() {
 #[tokio::test]
 async fn what_is_wrong_with_a_remote_is_told_in_a_sentence() {
     let Some(folder) = folder_with(&["git"]) else { return };
-    let claim = [change("claim/a", None, Some("1"))];
     refused(Machine::new(&url(folder.path()), None).engine.read().await, "git init --bare");
     let full = bare(folder.path(), &[("receive.maxInputSize", "10")]);
-    refused(Machine::new(&url(&full), None).engine.swap(&claim).await, "full");
+    refused(Machine::new(&url(&full), None).engine.swap(&[claim("a")]).await, "full");
 
     let for_others = crate::support::folder::temporary();
     let repository = bare(for_others.path(), &[]);
@@ -275,7 +268,7 @@ async fn what_is_wrong_with_a_remote_is_told_in_a_sentence() {
             git(&work, &["push", "--quiet", "origin", "HEAD:refs/heads/vault-agent"]);
         }
         let before = git(&repository, &["rev-parse", "vault-agent"]);
-        refused(Machine::new(&url(&repository), None).engine.swap(&claim).await, "something else");
+        refused(Machine::new(&url(&repository), None).engine.swap(&[claim("a")]).await, "something else");
         assert_eq!(git(&repository, &["rev-parse", "vault-agent"]), before, "somebody's branch was written");
     }
     // Such an address gets no place; git itself refuses it, too.
@@ -289,21 +282,20 @@ async fn what_is_wrong_with_a_remote_is_told_in_a_sentence() {
 #[tokio::test]
 async fn a_branch_that_somebody_rewound_is_refused_until_a_person_says_so() {
     let Some((_folder, repository, machine, other)) = shared(&[]) else { return };
-    let swap = |n: &str| [change(&format!("claim/{n}"), None, Some("1"))];
-    machine.engine.swap(&swap("a")).await.unwrap();
+    machine.claim("a").await;
     let old = git(&repository, &["rev-parse", "vault-agent"]);
     git(&repository, &["update-ref", "refs/heads/kept", old.trim()]);
-    machine.engine.swap(&swap("b")).await.unwrap();
+    machine.claim("b").await;
     git(&repository, &["update-ref", "refs/heads/vault-agent", old.trim()]);
 
     let machine = machine.restarted();
     for _ in 0..2 {
         assert!(matches!(machine.engine.read().await, Err(EngineError::Broken(_))));
-        assert!(matches!(machine.engine.swap(&swap("c")).await, Err(EngineError::Broken(_))));
+        assert!(matches!(machine.engine.swap(&[claim("c")]).await, Err(EngineError::Broken(_))));
     }
     // Also when others went on from there, and when it is gone.
     for n in 0..3 {
-        other.engine.swap(&swap(&format!("other{n}"))).await.unwrap();
+        other.claim(&format!("other{n}")).await;
     }
     assert!(matches!(machine.engine.read().await, Err(EngineError::Broken(_))));
     machine.engine.forget().await.unwrap();
@@ -317,18 +309,17 @@ async fn a_remote_that_is_silent_is_given_up_and_nothing_of_it_runs_on() {
     let Some(folder) = folder_with(&["git", "sh"]) else { return };
     let script = folder.path().join("ssh");
     write_program(&script, "#!/bin/sh\nsleep 600 &\necho $! > \"$0.pid\"\nwait\n");
-    let machine = Machine::new("ssh://127.0.0.1/voice.git", None);
-    let mut place = machine.place.clone();
-    (place.ssh, place.patience) = (Some(script.display().to_string()), Duration::from_secs(3));
-    let engine = GitEngine::new(place, Arc::clone(&machine.clock) as Arc<dyn Clock>);
-    let error = engine.read().await.unwrap_err();
+    let mut machine = Machine::new("ssh://127.0.0.1/voice.git", script.to_str());
+    machine.place.patience = Duration::from_secs(3);
+    let machine = machine.restarted();
+    let error = machine.engine.read().await.unwrap_err();
     let is_told = matches!(&error, EngineError::Unreachable(why) if why.contains("no answer within 3 s"));
     assert!(is_told, "{error}");
     // On a machine that is busy enough it was ended before it came so far.
     let Ok(pid) = std::fs::read_to_string(folder.path().join("ssh.pid")) else { return };
-    let pid = pid.trim().parse().unwrap();
     // Killed; it is over when the killed one next had its turn.
-    until("the end of a child of git", || cfg!(not(target_os = "linux")) || !lives(pid));
+    let is_over = || cfg!(not(target_os = "linux")) || !lives(pid.trim().parse().unwrap());
+    until("the end of a child of git", is_over);
     assert!(machine.state.path().exists());
 }
 
@@ -341,6 +332,6 @@ async fn no_hook_and_no_setting_of_the_users_runs() {
         let hook = machine.state.path().join("machines.git/hooks").join(name);
         write_program(&hook, &format!("#!/bin/sh\necho {name} >> {}\n", ran.display()));
     }
-    machine.engine.swap(&[change("claim/a", None, Some("1"))]).await.unwrap();
+    machine.claim("a").await;
     assert!(!ran.exists(), "{}", std::fs::read_to_string(&ran).unwrap_or_default());
 }

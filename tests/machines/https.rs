@@ -14,6 +14,7 @@ use tokio::process::Command;
 
 use crate::fake::tls;
 use crate::parts::*;
+use crate::support::program;
 
 /// `me:secret`, as a client sends it.
 const RIGHT: &str = "Basic bWU6c2VjcmV0";
@@ -29,21 +30,13 @@ async fn answer(root: Arc<PathBuf>, request: Request) -> Response<axum::body::Bo
         return (StatusCode::UNAUTHORIZED, wanted).into_response();
     }
     let body = axum::body::to_bytes(body, 16 << 20).await.unwrap();
-    let mut child = Command::new("git")
-        .arg("http-backend")
-        .env("GIT_PROJECT_ROOT", &*root)
-        .env("GIT_HTTP_EXPORT_ALL", "1")
-        .env("REQUEST_METHOD", head.method.as_str())
-        .env("PATH_INFO", head.uri.path())
-        .env("QUERY_STRING", head.uri.query().unwrap_or_default())
-        .env("CONTENT_TYPE", field(header::CONTENT_TYPE))
-        .env("CONTENT_LENGTH", body.len().to_string())
-        .env("HTTP_CONTENT_ENCODING", field(header::CONTENT_ENCODING))
-        .env("REMOTE_USER", "me")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut command = Command::new("git");
+    command.arg("http-backend").env("GIT_PROJECT_ROOT", &*root).env("GIT_HTTP_EXPORT_ALL", "1");
+    command.env("REQUEST_METHOD", head.method.as_str()).env("PATH_INFO", head.uri.path());
+    command.env("QUERY_STRING", head.uri.query().unwrap_or_default()).env("REMOTE_USER", "me");
+    command.env("CONTENT_TYPE", field(header::CONTENT_TYPE)).env("CONTENT_LENGTH", body.len().to_string());
+    command.env("HTTP_CONTENT_ENCODING", field(header::CONTENT_ENCODING));
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let (_, output) = tokio::join!(
         async move { stdin.write_all(&body).await.and(stdin.shutdown().await) },
@@ -68,49 +61,39 @@ fn parsed(out: &[u8]) -> Response<axum::body::Body> {
 
 /// A vault whose machines share a repository on that server.
 struct Vault {
-    folder: tempfile::TempDir,
+    folder: Folder,
     port: u16,
 }
 
 impl Vault {
     async fn new() -> Self {
-        let folder = crate::support::folder::temporary();
-        assert!(bare(folder.path(), &[]).ends_with("voice.git"));
-        let root = Arc::new(folder.path().to_owned());
+        let folder = Folder::new(&[]);
+        assert!(bare(folder.dir(), &[]).ends_with("voice.git"));
+        let root = Arc::new(folder.dir().to_owned());
         let router = Router::new().fallback(move |request: Request| answer(Arc::clone(&root), request));
         let (certificate, key) = (include_bytes!("tls/cert.pem"), include_bytes!("tls/key.pem"));
         let (address, _) = tls::serve_as(router, certificate, key).await;
-        std::fs::create_dir(folder.path().join("vault")).unwrap();
         // A program that asks for passwords, and would be asked for one.
-        let asked = folder.path().join("asked");
-        let text = format!("#!/bin/sh\ntouch {}\necho secret\n", asked.display());
-        write_program(folder.path().join("asks"), &text);
+        let text = format!("#!/bin/sh\ntouch {}/asked\necho secret\n", folder.dir().display());
+        write_program(folder.dir().join("asks"), &text);
         Self { folder, port: address.port() }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.folder.dir().join(name)
     }
 
     /// Runs `machines join` with this `remote` and with these settings of the user's git.
     async fn join(&self, scheme: &str, git_settings: &str) -> (Output, String) {
-        let (vault, settings) = (self.path("vault"), self.path("gitconfig"));
         let remote = format!("{scheme}://127.0.0.1:{}/voice.git", self.port);
         let text = format!("timezone = \"UTC\"\n[machines]\nengine = \"git\"\nremote = \"{remote}\"\n");
-        std::fs::write(vault.join("vault-agent.toml"), text).unwrap();
-        std::fs::write(&settings, git_settings).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vault-agent"));
-        command
-            .args(["machines", "join"])
-            .env("VAULT_AGENT_VAULT", vault)
-            .env("VAULT_AGENT_MACHINE", "laptop");
-        command.env("VAULT_AGENT_STATE_DIR", self.path("state"));
-        command.env("VAULT_AGENT_CACHE_DIR", self.path("cache")).env_remove("GIT_SSL_CAINFO");
-        command.env("GIT_CONFIG_GLOBAL", settings).env("GIT_CONFIG_NOSYSTEM", "1");
-        for name in ["GIT_ASKPASS", "SSH_ASKPASS"] {
-            command.env(name, self.path("asks"));
-        }
-        let output = command.env("DISPLAY", ":9").stdin(Stdio::null()).output().await.unwrap();
+        self.folder.write("vault-agent.toml", text);
+        std::fs::write(self.path("gitconfig"), git_settings).unwrap();
+        let mut command = Command::from(program(&self.folder, &["machines", "join"]));
+        command.env("VAULT_AGENT_VAULT", self.folder.root()).env("VAULT_AGENT_MACHINE", "laptop");
+        command.env("GIT_CONFIG_GLOBAL", self.path("gitconfig")).env("GIT_CONFIG_NOSYSTEM", "1");
+        command.env("GIT_ASKPASS", self.path("asks")).env("SSH_ASKPASS", self.path("asks"));
+        let output = command.env("DISPLAY", ":9").env("HOME", self.folder.dir()).output().await.unwrap();
         let said = String::from_utf8_lossy(&[output.stdout.as_slice(), &output.stderr].concat()).into_owned();
         (output, said)
     }

@@ -3,7 +3,12 @@
 pub use crate::support::prelude::*;
 use std::sync::atomic::AtomicU16;
 pub use vault_agent::machines::engine::{EngineError, Entries, EntryChange, StoreEngine, SwapOutcome, apply};
-pub use vault_agent::machines::protocol::{ClockReadings, OwnMachine, Protocol, Timing, claim_key};
+pub use vault_agent::machines::protocol::*;
+
+/// The machine with this number, whose rank is that number.
+pub fn own_machine(at: usize) -> OwnMachine {
+    OwnMachine { name: format!("m{at}"), machine: format!("id-{at}"), rank: u32::try_from(at).unwrap() }
+}
 
 /// Whether all `programs` are on this machine. Where one is missing the test says that it is left out, or fails where
 /// `.ci/run` asks for all of them.
@@ -60,9 +65,7 @@ pub fn git(dir: &Path, args: &[&str]) -> String {
 pub fn bare(folder: &Path, settings: &[(&str, &str)]) -> PathBuf {
     let path = folder.join("voice.git");
     git(folder, &["init", "--quiet", "--bare", path.to_str().unwrap()]);
-    for (key, value) in settings {
-        git(&path, &["config", key, value]);
-    }
+    settings.iter().for_each(|(key, value)| drop(git(&path, &["config", key, value])));
     path
 }
 
@@ -110,12 +113,9 @@ impl Ssh {
 
     /// Starts it, and waits until it listens.
     pub fn start_again(&mut self) {
-        let mut child = Command::new(find("sshd").unwrap())
-            .args(["-D", "-e", "-f"])
-            .arg(self.folder.join("sshd_config"))
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut sshd = Command::new(find("sshd").unwrap());
+        sshd.args(["-D", "-e", "-f"]).arg(self.folder.join("sshd_config")).stderr(Stdio::piped());
+        let mut child = sshd.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let first = lines.find(|line| line.as_ref().is_ok_and(|line| line.contains("listening")));
         assert!(first.is_some(), "sshd didn't start");
@@ -141,7 +141,8 @@ impl Ssh {
 pub struct Etcd {
     folder: PathBuf,
     servers: Vec<Option<Killed>>,
-    ports: Vec<(u16, u16)>,
+    /// Of each, for clients and for its peers.
+    pub ports: Vec<(u16, u16)>,
 }
 
 impl Etcd {
@@ -160,34 +161,35 @@ impl Etcd {
 
     /// Whether all of them run and have a leader; else one of them has ended by itself.
     fn start_all(&mut self) -> bool {
-        for at in 0..3 {
-            self.start_one(at);
-        }
-        let start = std::time::Instant::now();
+        (0..3).for_each(|at| self.start_one(at));
+        let start = Instant::now();
         while !self.etcdctl(&["endpoint", "health"]).status.success() {
             if self.servers.iter_mut().flatten().any(|server| server.0.try_wait().unwrap().is_some()) {
                 return false;
             }
-            assert!(start.elapsed() < std::time::Duration::from_secs(120), "etcd has no leader");
+            assert!(start.elapsed() < Duration::from_secs(120), "etcd has no leader");
         }
         true
     }
 
     /// Starts one that isn't there, with the data that it has.
     pub fn start_one(&mut self, at: usize) {
-        let url = |port: u16| format!("http://127.0.0.1:{port}");
-        let cluster: Vec<String> = (0..3).map(|n| format!("n{n}={}", url(self.ports[n].1))).collect();
         let (client, peer) = (url(self.ports[at].0), url(self.ports[at].1));
-        let mut command = etcd(&format!("n{at}"), &self.folder, [&client, &peer], &cluster.join(","));
+        let mut command = etcd(&format!("n{at}"), &self.folder, [&client, &peer], &self.cluster());
         // A leader on a machine that is busy with other tests isn't dead.
         command.args(["--heartbeat-interval", "200", "--election-timeout", "2000"]);
-        let child = command.spawn().unwrap();
-        self.servers[at] = Some(Killed(child));
+        self.servers[at] = Some(Killed(command.spawn().unwrap()));
+    }
+
+    /// The peers as each of them is told.
+    fn cluster(&self) -> String {
+        let peers = self.ports.iter().enumerate().map(|(n, (_, peer))| format!("n{n}={}", url(*peer)));
+        peers.collect::<Vec<_>>().join(",")
     }
 
     /// The endpoints as settings name them.
     pub fn endpoints(&self) -> Vec<String> {
-        self.ports.iter().map(|(port, _)| format!("http://127.0.0.1:{port}")).collect()
+        self.ports.iter().map(|(port, _)| url(*port)).collect()
     }
 
     /// Kills one.
@@ -198,8 +200,7 @@ impl Etcd {
     /// Stops one in the middle of its work, or lets it go on.
     pub fn pause(&self, at: usize, is_paused: bool) {
         use rustix::process::{Pid, Signal, kill_process};
-        let server = self.servers[at].as_ref().unwrap();
-        let pid = Pid::from_raw(i32::try_from(server.0.id()).unwrap()).unwrap();
+        let pid = Pid::from_raw(i32::try_from(self.servers[at].as_ref().unwrap().0.id()).unwrap()).unwrap();
         kill_process(pid, if is_paused { Signal::STOP } else { Signal::CONT }).unwrap();
     }
 
@@ -219,22 +220,22 @@ impl Etcd {
 
     /// Makes the whole cluster anew of a snapshot.
     pub fn restore(&mut self, snapshot: &Path) {
-        let cluster: Vec<String> =
-            (0..3).map(|n| format!("n{n}=http://127.0.0.1:{}", self.ports[n].1)).collect();
+        (0..3).for_each(|at| self.kill(at));
         for at in 0..3 {
-            self.kill(at);
-        }
-        for at in 0..3 {
-            let data = self.folder.join(format!("n{at}"));
+            let (name, peer) = (format!("n{at}"), url(self.ports[at].1));
+            let data = self.folder.join(&name);
             std::fs::remove_dir_all(&data).unwrap();
-            let (name, peer) = (format!("n{at}"), format!("http://127.0.0.1:{}", self.ports[at].1));
             let from = ["snapshot", "restore", snapshot.to_str().unwrap(), "--name", &name];
             let to = ["--initial-advertise-peer-urls", &peer, "--data-dir", data.to_str().unwrap()];
-            let output = etcdctl(&[&from[..], &to, &["--initial-cluster", &cluster.join(",")]].concat());
+            let output = etcdctl(&[&from[..], &to, &["--initial-cluster", &self.cluster()]].concat());
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         }
         assert!(self.start_all(), "a restored etcd ended by itself");
     }
+}
+
+fn url(port: u16) -> String {
+    format!("http://127.0.0.1:{port}")
 }
 
 /// An etcd server of this name with its data in `folder`; not started.
@@ -244,8 +245,7 @@ fn etcd(name: &str, folder: &Path, [client, peer]: [&String; 2], cluster: &str) 
     command.args(["--listen-client-urls", client, "--advertise-client-urls", client]);
     command.args(["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer]);
     command.args(["--initial-cluster", cluster, "--initial-cluster-state", "new"]);
-    let log = std::fs::File::create(folder.join(format!("{name}.log"))).unwrap();
-    command.stdout(Stdio::null()).stderr(log);
+    command.stdout(Stdio::null()).stderr(std::fs::File::create(folder.join(format!("{name}.log"))).unwrap());
     command
 }
 
@@ -255,15 +255,9 @@ fn etcdctl(args: &[&str]) -> std::process::Output {
 
 /// One real etcd server over TLS: it, and its address.
 pub fn etcd_over_tls(folder: &Path) -> (Killed, String) {
-    for (name, bytes) in
-        [("cert", include_bytes!("tls/cert.pem").as_slice()), ("key", include_bytes!("tls/key.pem"))]
-    {
-        std::fs::write(folder.join(name), bytes).unwrap();
-    }
-    let (client, peer) =
-        (format!("https://127.0.0.1:{}", free_port()), format!("http://127.0.0.1:{}", free_port()));
+    let tls = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machines/tls");
+    let (client, peer) = (format!("https://127.0.0.1:{}", free_port()), url(free_port()));
     let mut command = etcd("tls", folder, [&client, &peer], &format!("tls={peer}"));
-    command.arg("--cert-file").arg(folder.join("cert")).arg("--key-file").arg(folder.join("key"));
-    let child = command.spawn().unwrap();
-    (Killed(child), client)
+    command.args(["--cert-file", &format!("{tls}/cert.pem"), "--key-file", &format!("{tls}/key.pem")]);
+    (Killed(command.spawn().unwrap()), client)
 }

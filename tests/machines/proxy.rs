@@ -4,32 +4,19 @@ use crate::support::prelude::*;
 use std::net::Shutdown;
 use std::sync::atomic::AtomicU32;
 
-const CUT: u32 = u32::MAX;
-const HOLE: u32 = u32::MAX - 1;
+/// Connections break, in the middle of whatever they carry, and none is made.
+pub const CUT: u32 = u32::MAX;
+/// Nothing comes through, and no connection breaks.
+pub const HOLE: u32 = u32::MAX - 1;
 
 /// One machine's way to everything else.
 #[derive(Clone, Default)]
 pub struct Net(Arc<AtomicU32>);
 
 impl Net {
-    /// All is well.
-    pub fn heal(&self) {
-        self.0.store(0, Ordering::Relaxed);
-    }
-
-    /// Connections break, in the middle of whatever they carry, and none is made.
-    pub fn cut(&self) {
-        self.0.store(CUT, Ordering::Relaxed);
-    }
-
-    /// Nothing comes through, and no connection breaks.
-    pub fn swallow(&self) {
-        self.0.store(HOLE, Ordering::Relaxed);
-    }
-
-    /// Each piece is late by so many milliseconds.
-    pub fn slow(&self, milliseconds: u32) {
-        self.0.store(milliseconds, Ordering::Relaxed);
+    /// From now on each piece is late by so many milliseconds; or all is cut, or lost in a hole.
+    pub fn set(&self, mode: u32) {
+        self.0.store(mode, Ordering::Relaxed);
     }
 
     /// The port of a new proxy for the server at this port of loopback.

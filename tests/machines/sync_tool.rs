@@ -21,25 +21,15 @@ pub struct Cloud {
 
 /// The notes of a vault.
 pub fn notes(vault: &Path) -> Files {
-    let mut found = Files::new();
-    let mut folders = vec![vault.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if entry.file_name().to_string_lossy().starts_with('.') {
-                continue;
-            }
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|ext| ext == "md")
-                && let (Ok(bytes), Ok(at)) =
-                    (std::fs::read(&path), entry.metadata().and_then(|data| data.modified()))
-            {
-                found.insert(path.strip_prefix(vault).unwrap().to_owned(), (bytes, at));
-            }
+    let note = |path: PathBuf| {
+        let name = path.strip_prefix(vault).unwrap().to_owned();
+        let is_hidden = name.iter().any(|part| part.to_string_lossy().starts_with('.'));
+        if is_hidden || name.extension().is_none_or(|ext| ext != "md") {
+            return None;
         }
-    }
-    found
+        Some((name, (fs::read(&path).ok()?, fs::metadata(&path).ok()?.modified().ok()?)))
+    };
+    files_below(vault).into_iter().filter_map(note).collect()
 }
 
 fn put(vault: &Path, name: &Path, bytes: Option<&[u8]>) {
@@ -69,20 +59,15 @@ impl Cloud {
                 put(vault, &name, other.map(Vec::as_slice));
             } else {
                 self.conflicts.push(name.clone());
-                let text = |bytes: Option<&Vec<u8>>| {
-                    String::from_utf8_lossy(bytes.map_or(&[][..], Vec::as_slice)).into_owned()
-                };
-                let (before, here, there) = (text(base), text(mine), text(other));
-                eprintln!(
-                    "{} changed on both sides\nbefore:\n{before}\nin {}:\n{here}\nelsewhere:\n{there}",
-                    name.display(),
-                    vault.display()
-                );
+                let texts =
+                    [base, mine, other].map(|bytes| bytes.map(|bytes| String::from_utf8_lossy(bytes)));
+                let (note, place) = (name.display(), vault.display());
+                eprintln!("{note} changed on both sides; before, in {place} and elsewhere: {texts:#?}");
                 let is_newer = ours.map(|file| file.1) > theirs.map(|file| file.1);
+                let (ours, theirs) = (ours.cloned(), theirs.cloned());
                 let (kept, lost) = if is_newer { (ours, theirs) } else { (theirs, ours) };
-                let copy = name
-                    .with_extension(format!("sync-conflict-20261201-{:06}-AAAAAAA.md", self.conflicts.len()));
-                let (kept, lost) = (kept.cloned(), lost.cloned());
+                let end = format!("sync-conflict-20261201-{:06}-AAAAAAA.md", self.conflicts.len());
+                let copy = name.with_extension(end);
                 put(vault, &name, kept.as_ref().map(|file| file.0.as_slice()));
                 self.take(&name, kept);
                 self.take(&copy, lost);

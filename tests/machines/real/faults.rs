@@ -6,6 +6,7 @@ use crate::support::prelude::*;
 use super::run::Run;
 use super::servers::Servers;
 use crate::fake::Fault;
+use crate::proxy::{CUT, HOLE};
 
 /// Something that ends by itself.
 pub(super) enum Undo {
@@ -27,7 +28,7 @@ impl Run {
         for (_, undo) in due {
             match undo {
                 Undo::Start(at) => self.start(at),
-                Undo::Heal(at) => self.machines[at].net.heal(),
+                Undo::Heal(at) => self.machines[at].net.set(0),
                 Undo::Node { node, was_stopped } => {
                     self.servers.bring_up(node, was_stopped);
                     self.down[node] = false;
@@ -42,17 +43,12 @@ impl Run {
         let kind = self.random.below(10);
         match kind {
             0..=4 => {
-                self.kills[0] += usize::from(self.machines[at].daemon.is_some());
-                self.machines[at].kill();
+                self.kills[0] += usize::from(self.machines[at].daemon.take().is_some());
                 self.later(3000, Undo::Start(at));
             }
             5..=7 => {
                 self.kills[1] += 1;
-                match kind {
-                    5 => self.machines[at].net.cut(),
-                    6 => self.machines[at].net.swallow(),
-                    _ => self.machines[at].net.slow(100),
-                }
+                self.machines[at].net.set([CUT, HOLE, 100][usize::try_from(kind - 5).unwrap()]);
                 self.later(2500, Undo::Heal(at));
             }
             8 => self.node(at),
@@ -67,8 +63,7 @@ impl Run {
     /// Kills one of the store's servers, or stops it; most of them are down only now and then.
     fn node(&mut self, node: usize) {
         let node = if matches!(self.servers, Servers::Etcd(_)) { node } else { 0 };
-        let is_down = self.down.iter().any(|down| *down);
-        if self.down[node] || is_down && !self.random.one_in(3) {
+        if self.down[node] || self.down.iter().any(|down| *down) && !self.random.one_in(3) {
             return;
         }
         let was_stopped = self.random.one_in(3);

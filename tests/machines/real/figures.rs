@@ -9,27 +9,17 @@ impl Run {
     /// How often each line was told, and each question answered.
     pub(super) fn told(&self) -> (Vec<usize>, Vec<usize>) {
         let messages = self.discord.messages(CHANNEL);
+        let said = messages.iter().filter(|message| message["author"]["bot"] == true).map(|message| {
+            let to = message["message_reference"]["message_id"].as_str();
+            (to, message["content"].as_str().unwrap_or_default())
+        });
         // A note of progress is no answer.
-        let is_said = |message: &&serde_json::Value| {
-            let text = message["content"].as_str().unwrap_or_default();
-            message["author"]["bot"] == true && !text.starts_with("-# ⏳ ")
-        };
-        let by_bot = || messages.iter().filter(is_said);
-        let to = |message: &serde_json::Value| {
-            message["message_reference"]["message_id"].as_str().map(str::to_owned)
-        };
-        let tells = |token: &str| {
-            let alone = by_bot().filter(|message| to(message).is_none());
-            alone
-                .filter(|message| message["content"].as_str().is_some_and(|text| text.contains(token)))
-                .count()
-        };
-        let replies =
-            |question: &u64| by_bot().filter(|message| to(message) == Some(question.to_string())).count();
-        (
-            self.lines.iter().map(|(token, _)| tells(token)).collect(),
-            self.questions.iter().map(replies).collect(),
-        )
+        let said: Vec<_> = said.filter(|(_, text)| !text.starts_with("-# ⏳ ")).collect();
+        let tells =
+            |token: &str| said.iter().filter(|(to, text)| to.is_none() && text.contains(token)).count();
+        let answers = |id: String| said.iter().filter(|(to, _)| *to == Some(id.as_str())).count();
+        let lines = self.lines.iter().map(|(token, _)| tells(token)).collect();
+        (lines, self.questions.iter().map(|id| answers(id.to_string())).collect())
     }
 
     pub(super) fn is_all_told(&self) -> bool {

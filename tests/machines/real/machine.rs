@@ -37,10 +37,6 @@ impl Machine {
         Self { name, folder, net, daemon: None, link: Link::default() }
     }
 
-    pub(super) fn kill(&mut self) {
-        self.daemon = None;
-    }
-
     /// The memory that it holds for itself, in kB.
     pub(super) fn memory(&self) -> String {
         let pid = self.daemon.as_ref().map_or(0, |daemon| daemon.id());

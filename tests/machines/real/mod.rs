@@ -103,11 +103,8 @@ async fn a_hundred_kills_over_etcd() {
 
 /// How long the next reminder and the next answer take after `kill -9` of the voice, by real clocks; and what a daemon holds.
 async fn takeover(engine: &'static str, most: u64) {
-    let size = Size { engine, times: 1, rounds: 1, minutes: 0, lines: 0, questions: 0 };
-    let mut run = Run::new(1, size).await;
-    for at in 0..3 {
-        run.start(at);
-    }
+    let mut run = Run::new(1, Size { engine, times: 1, rounds: 1, minutes: 0, lines: 0, questions: 0 }).await;
+    (0..3).for_each(|at| run.start(at));
     let first = run.discord.say(CHANNEL, ALICE, "<@500> when is the dentist?");
     run.questions.push(first);
     run.until("the first answer", Run::is_all_told).await;
@@ -120,21 +117,15 @@ async fn takeover(engine: &'static str, most: u64) {
     }
     run.lines.push(("tell-00-00".to_owned(), due));
     run.until("half a minute", |run| run.now() + SignedDuration::from_secs(20) > due).await;
-    for machine in &run.machines {
-        eprintln!("{engine}, {}: {}", machine.name, machine.memory());
-    }
-    run.machines[0].kill();
+    run.machines.iter().for_each(|it| eprintln!("{engine}, {}: {}", it.name, it.memory()));
+    run.machines[0].daemon = None;
     let killed = Instant::now();
     run.questions.push(run.discord.say(CHANNEL, ALICE, "<@500> the dentist, when?"));
     let (mut late, mut answered) = (None, None);
     while late.is_none() || answered.is_none() {
         let (lines, questions) = run.told();
-        if lines[0] > 0 {
-            late.get_or_insert(run.now().duration_since(due).as_secs());
-        }
-        if questions[1] > 0 {
-            answered.get_or_insert(killed.elapsed().as_secs());
-        }
+        late = late.or((lines[0] > 0).then(|| run.now().duration_since(due).as_secs()));
+        answered = answered.or((questions[1] > 0).then(|| killed.elapsed().as_secs()));
         assert!(killed.elapsed() < 2 * REST, "told: {late:?}, answered: {answered:?}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -145,15 +136,10 @@ async fn takeover(engine: &'static str, most: u64) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "takes minutes"]
-async fn the_next_voice_speaks_within_minutes_over_git() {
+async fn the_next_voice_speaks_within_minutes_over_git_and_within_seconds_over_etcd() {
     if are_here(&["sshd", "ssh", "ssh-keygen"]) {
         takeover("ssh", 360).await;
     }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "takes minutes"]
-async fn the_next_voice_speaks_within_seconds_over_etcd() {
     if are_here(&["etcd", "etcdctl"]) {
         takeover("etcd", 30).await;
     }

@@ -33,7 +33,7 @@ pub(super) struct Run {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        self.machines.iter_mut().for_each(Machine::kill);
+        self.machines.clear();
         if std::thread::panicking() {
             eprintln!("kept: {}", self.folder.take().unwrap().keep().display());
         }
@@ -51,8 +51,7 @@ impl Run {
         let store = bare(at, &[]);
         let settings = |net: &Net| servers.settings(&store, net);
         let machines = NAMES.iter().map(|name| Machine::new(name, at, port, settings)).collect();
-        let start: Timestamp = START.parse().unwrap();
-        discord.world().run_fast(start, size.times);
+        discord.world().run_fast(START.parse().unwrap(), size.times);
         Self {
             size,
             folder: Some(folder),
@@ -81,8 +80,7 @@ impl Run {
         }
         let now = format!("{}@{}", self.now(), self.size.times);
         let machine = &mut self.machines[at];
-        let log =
-            std::fs::File::options().create(true).append(true).open(machine.folder.join("log")).unwrap();
+        let log = fs::File::options().create(true).append(true).open(machine.folder.join("log")).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_vault-agent"));
         command.arg("run").env("VAULT_AGENT_VAULT", machine.vault()).env("VAULT_AGENT_MACHINE", machine.name);
         command.env("VAULT_AGENT_STATE_DIR", machine.folder.join("state"));
@@ -99,11 +97,10 @@ impl Run {
         let path = self.machines[at].vault().join("Reminders.md");
         let mut text = std::fs::read_to_string(&path).unwrap();
         for number in 0..self.size.lines {
-            let ahead = 3 + self.random.below(self.size.minutes - 3);
-            let due = self.now() + SignedDuration::from_mins(ahead);
-            let (token, recur) =
-                (format!("tell-{round:02}-{number:02}"), if number % 5 == 0 { "daily" } else { "none" });
-            let when = due.strftime("date=%Y-%m-%d time=%H:%M");
+            let due = self.now() + SignedDuration::from_mins(3 + self.random.below(self.size.minutes - 3));
+            let recur = if number % 5 == 0 { "daily" } else { "none" };
+            let (token, when) =
+                (format!("tell-{round:02}-{number:02}"), due.strftime("date=%Y-%m-%d time=%H:%M"));
             text += &format!("- [ ] {when} recur={recur} msg=\"{token}\"\n");
             self.lines.push((token, due));
         }
@@ -123,9 +120,9 @@ impl Run {
         };
         let mut syncs = [Instant::now(); 3];
         let mut fault = pause(&mut self.random, 1500);
-        let asks: Vec<i64> = (0..self.size.questions).map(|_| self.random.below(self.size.minutes)).collect();
-        let mut asks: Vec<Timestamp> =
-            asks.into_iter().map(|at| self.now() + SignedDuration::from_mins(at)).collect();
+        let now = self.now();
+        let ask = |_| now + SignedDuration::from_mins(self.random.below(self.size.minutes));
+        let mut asks: Vec<Timestamp> = (0..self.size.questions).map(ask).collect();
         while self.now() < end {
             for at in (0..3).filter(|at| syncs[*at] <= Instant::now()).collect::<Vec<_>>() {
                 self.sync(at);
@@ -152,7 +149,7 @@ impl Run {
         self.undo(true);
         self.discord.heal();
         (0..3).for_each(|at| self.start(at));
-        (0..3).for_each(|at| self.machines[at].net.heal());
+        (0..3).for_each(|at| self.machines[at].net.set(0));
         let (begun, mut still) = (Instant::now(), 0);
         while still < 10 {
             (0..3).for_each(|at| self.sync(at));

@@ -29,10 +29,8 @@ impl Servers {
                 format!("engine = \"git\"\nremote = \"ssh://127.0.0.1:{port}{}\"", repository.display())
             }
             Self::Etcd(etcd) => {
-                let ports =
-                    etcd.endpoints().into_iter().map(|url| url.rsplit(':').next().unwrap().parse().unwrap());
-                let urls: Vec<String> =
-                    ports.map(|port| format!("http://127.0.0.1:{}", net.to(port))).collect();
+                let over = |(port, _): &(u16, u16)| format!("http://127.0.0.1:{}", net.to(*port));
+                let urls: Vec<String> = etcd.ports.iter().map(over).collect();
                 format!("engine = \"etcd\"\nendpoints = {urls:?}")
             }
         }

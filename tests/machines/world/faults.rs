@@ -34,22 +34,13 @@ impl World {
                 }
             }
         };
-        each(self, faults.kills, 2 * part, |random, at| Event::Kill {
-            at,
-            down: random.any_length(12 * HOUR),
-        });
-        each(self, faults.suspends, 2 * part, |random, at| Event::Suspend {
-            at,
-            length: random.any_length(8 * HOUR),
-        });
-        each(self, faults.partitions, 3 * part, |random, at| Event::Cut {
-            at,
-            length: random.any_length(4 * HOUR),
-        });
+        each(self, faults.kills, 2 * part, |random, at| Event::Kill(at, random.any_length(12 * HOUR)));
+        each(self, faults.suspends, 2 * part, |random, at| Event::Suspend(at, random.any_length(8 * HOUR)));
+        each(self, faults.partitions, 3 * part, |random, at| Event::Cut(at, random.any_length(4 * HOUR)));
         let mut away = if faults.outages { part } else { end };
         while away < end {
             let length = self.random.below(10 * MINUTE);
-            (0..MACHINES).for_each(|at| self.push(away, Event::Cut { at, length }));
+            (0..MACHINES).for_each(|at| self.push(away, Event::Cut(at, length)));
             away += 12 * MINUTE;
         }
         each(self, faults.clocks, 6 * part, |_, at| Event::Jump(at));

@@ -56,10 +56,8 @@ impl World {
 
     /// A person takes a line out of a machine's copy, or writes it again.
     pub(super) fn edited(&mut self, at: usize, line: usize, is_there: bool) {
-        if self.healed || (self.lines[line].is_removed && !is_there) {
-            return;
-        }
-        if is_there && self.told.contains_key(&self.lines[line].key) {
+        let is_told = is_there && self.told.contains_key(&self.lines[line].key);
+        if self.healed || is_told || (self.lines[line].is_removed && !is_there) {
             return;
         }
         self.lines[line].is_removed = !is_there;

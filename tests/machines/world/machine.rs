@@ -1,14 +1,7 @@
 //! Plays one machine of the world: it asks the engine, hears the answers, and sends what its protocol allows.
 
-use crate::parts::*;
-use vault_agent::machines::protocol::{ClaimRequest, Eligibility, SendRight, SenderMark};
-
 use super::{Event, MINUTE, Outcome, SECOND, TIMEOUT, World};
-
-/// The open claims whose sending the local journal knows.
-fn protocol_left(protocol: &Protocol, sent: &BTreeSet<String>) -> Vec<String> {
-    protocol.left_open().into_iter().filter(|key| sent.contains(key)).collect()
-}
+use crate::parts::*;
 
 impl World {
     pub(super) fn woken(&mut self, at: usize) {
@@ -37,9 +30,10 @@ impl World {
             (ClaimRequest { key: self.lines[*line].key.clone(), right, within: None }, *due <= wall)
         });
         let clock = self.clock(at);
+        let answer =
+            |key: &String| ClaimRequest { key: key.clone(), right: Eligibility::Voice, within: None };
         let said = self.messages.iter().filter(|key| !key.is_empty() && machine.protocol.is_voice(clock));
-        let said = said
-            .map(|key| (ClaimRequest { key: key.clone(), right: Eligibility::Voice, within: None }, true));
+        let said = said.map(|key| (answer(key), true));
         let is_over = |key: &str| {
             machine.sent.contains(key) || machine.protocol.send_right(key, clock) == SendRight::Never
         };
@@ -53,10 +47,9 @@ impl World {
         }
         let wanted = self.wanted(at);
         for (wanted, _) in wanted.iter().filter(|(_, is_due)| *is_due) {
-            if wanted.right == Eligibility::Voice {
-                self.think(at, &wanted.key);
-            } else {
-                self.send(at, &wanted.key);
+            match wanted.right {
+                Eligibility::Voice => self.think(at, &wanted.key),
+                _ => self.send(at, &wanted.key),
             }
         }
         let wanted: Vec<ClaimRequest> = wanted.into_iter().map(|(wanted, _)| wanted).collect();
@@ -94,11 +87,8 @@ impl World {
             *nonces += 1;
             format!("{at}-{life}-{nonces}")
         };
-        let attempt = if must_read {
-            None
-        } else {
-            machine.protocol.attempt(ClockReadings { clock, wall_ms }, wanted, &mut nonce)
-        };
+        let readings = ClockReadings { clock, wall_ms };
+        let attempt = if must_read { None } else { machine.protocol.attempt(readings, wanted, &mut nonce) };
         if !must_read && attempt.is_none() {
             return;
         }
@@ -110,31 +100,23 @@ impl World {
         let there = self.now + if late { self.random.below(MINUTE) } else { self.random.below(400) };
         let is_lost = self.faults.losses && self.random.one_in(20);
         let is_cut = self.machines[at].cut > self.now;
-        let failed = match &attempt {
-            None => Outcome::Read(None),
-            Some(attempt) => Outcome::Swap(
-                attempt.clone(),
-                Err(if is_cut {
-                    EngineError::Unreachable(String::new())
-                } else {
-                    EngineError::Unknown(String::new())
-                }),
-            ),
+        let error = if is_cut { EngineError::Unreachable } else { EngineError::Unknown };
+        let (event, failed) = match attempt {
+            None => (Event::Read { by: at, op }, Outcome::Read(None)),
+            Some(attempt) => {
+                let failed = Outcome::Swap(attempt.clone(), Err(error(String::new())));
+                (Event::Swap { by: at, op, attempt }, failed)
+            }
         };
         let gives_up = if is_cut { self.now + SECOND } else { self.now + TIMEOUT };
         self.push(gives_up, Event::Back { by: at, op, outcome: failed });
         if !is_cut && !is_lost {
-            let event = match attempt {
-                None => Event::Read { by: at, op },
-                Some(attempt) => Event::Swap { by: at, op, attempt },
-            };
             self.push(there, event);
         }
     }
 
     pub(super) fn back(&mut self, by: usize, op: u64, outcome: Outcome) {
-        let is_cut = self.machines[by].cut > self.now;
-        if !(is_cut || self.faults.losses && self.random.one_in(20)) {
+        if !(self.machines[by].cut > self.now || self.faults.losses && self.random.one_in(20)) {
             let delay = self.random.below(400);
             self.push(self.now + delay, Event::Back { by, op, outcome });
         }
@@ -152,20 +134,17 @@ impl World {
         let clock = self.clock(by);
         let protocol = &mut self.machines[by].protocol;
         match outcome {
-            Outcome::Read(None) => {
-                self.failed(by);
-                return;
-            }
+            Outcome::Read(None) => return self.failed(by),
             Outcome::Read(Some(entries)) => {
                 protocol.record_entries(entries, clock);
-                let sent = &self.machines[by].sent;
-                let mine = protocol_left(&self.machines[by].protocol, sent);
+                // The open claims whose sending the local journal knows.
+                let mut mine = protocol.left_open();
+                mine.retain(|key| self.machines[by].sent.contains(key));
                 mine.iter().for_each(|key| self.machines[by].protocol.mark_sent(key, None));
             }
             Outcome::Swap(attempt, answer @ Err(EngineError::Unreachable(_))) => {
                 protocol.record_outcome(attempt, answer, clock);
-                self.failed(by);
-                return;
+                return self.failed(by);
             }
             Outcome::Swap(attempt, answer) => protocol.record_outcome(attempt, answer, clock),
         }
@@ -229,8 +208,7 @@ impl World {
     }
 
     pub(super) fn may_send(&self, at: usize, key: &str) -> bool {
-        let may = self.machines[at].protocol.send_right(key, self.clock(at));
-        matches!(may, SendRight::Yes { .. })
+        matches!(self.machines[at].protocol.send_right(key, self.clock(at)), SendRight::Yes { .. })
     }
 
     pub(super) fn sent(&mut self, by: usize, life: u64, key: &str, known: bool) {

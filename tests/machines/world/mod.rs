@@ -10,8 +10,6 @@ mod random;
 
 use crate::parts::*;
 
-use vault_agent::machines::protocol::ChangeAttempt;
-
 pub use faults::Faults;
 pub use random::Random;
 
@@ -25,7 +23,7 @@ const TIMEOUT: i64 = 15 * SECOND;
 
 /// What happens. `Sync`: the sync tool brings a line, or takes it out. `Back`: the answer of the engine, at its caller's.
 /// `Arrive`: something arrives at the channel. `Sent`: its answer; after `until` the sender has given up, unless it still has
-/// the right.
+/// the right. `Kill`, `Suspend` and `Cut`: a machine, and for how long.
 #[derive(Debug)]
 enum Event {
     Step(usize),
@@ -38,10 +36,10 @@ enum Event {
     Thought { by: usize, life: u64, key: String },
     Edit { at: usize, line: usize, is_there: bool },
     Message(usize),
-    Kill { at: usize, down: i64 },
+    Kill(usize, i64),
     Up(usize),
-    Suspend { at: usize, length: i64 },
-    Cut { at: usize, length: i64 },
+    Suspend(usize, i64),
+    Cut(usize, i64),
     Jump(usize),
 }
 
@@ -114,15 +112,11 @@ pub struct World {
     pub requests: u64,
 }
 
-fn me(at: usize) -> OwnMachine {
-    OwnMachine { name: format!("m{at}"), machine: format!("id-{at}"), rank: u32::try_from(at).unwrap() }
-}
-
 impl World {
     pub fn new(seed: u64, timing: Timing, faults: Faults) -> Self {
         let mut random = Random::new(seed);
         let machine = |at: usize, random: &mut Random| Machine {
-            protocol: Protocol::new(me(at), timing, 0),
+            protocol: Protocol::new(own_machine(at), timing, 0),
             life: 0,
             is_up: true,
             asleep: 0,
@@ -182,23 +176,20 @@ impl World {
 
     fn happen(&mut self, event: Event) {
         match event {
+            // A step that was put off, a line that changed since, and a thought of an earlier life.
+            Event::Step(at) if self.machines[at].step_at != Some(self.now) => {}
+            Event::Sync { line, version, .. } if self.lines[line].version != version => {}
+            Event::Thought { by, life, .. } if self.machines[by].life != life => {}
             Event::Step(at) => {
-                if self.machines[at].step_at == Some(self.now) {
-                    self.machines[at].step_at = None;
-                    self.step(at);
-                }
+                self.machines[at].step_at = None;
+                self.step(at);
             }
-            Event::Sync { at, line, is_there, version } => {
-                if self.lines[line].version == version {
-                    self.brought(at, line, is_there);
-                    self.step(at);
-                }
+            Event::Sync { at, line, is_there, .. } => {
+                self.brought(at, line, is_there);
+                self.step(at);
             }
             Event::Edit { at, line, is_there } => self.edited(at, line, is_there),
-            Event::Read { by, op } => {
-                let entries = self.entries.clone();
-                self.back(by, op, Outcome::Read(Some(entries)));
-            }
+            Event::Read { by, op } => self.back(by, op, Outcome::Read(Some(self.entries.clone()))),
             Event::Swap { by, op, attempt } => {
                 let answer = apply(&mut self.entries, &attempt.changes);
                 self.back(by, op, Outcome::Swap(attempt, Ok(answer)));
@@ -206,32 +197,27 @@ impl World {
             Event::Back { by, op, outcome } => self.heard(by, op, outcome),
             Event::Arrive { key } => self.arrived(&key),
             Event::Sent { by, life, key, known, until } => {
-                let is_in_time = || self.now <= until || self.may_send(by, &key);
-                let known = known && is_in_time();
-                self.sent(by, life, &key, known);
+                self.sent(by, life, &key, known && (self.now <= until || self.may_send(by, &key)));
             }
-            Event::Thought { by, life, key } => {
-                if self.machines[by].life == life {
-                    self.machines[by].busy.remove(&key);
-                    self.send(by, &key);
-                    self.step(by);
-                }
+            Event::Thought { by, key, .. } => {
+                self.machines[by].busy.remove(&key);
+                self.send(by, &key);
+                self.step(by);
             }
             Event::Message(number) => {
                 self.messages[number] = claim_key(&format!("turn-{number}"), "discord");
                 (0..MACHINES).for_each(|at| self.step(at));
             }
-            Event::Kill { .. } | Event::Suspend { .. } | Event::Cut { .. } | Event::Jump(_)
-                if self.healed => {}
-            Event::Kill { at, down } => {
+            Event::Kill(..) | Event::Suspend(..) | Event::Cut(..) | Event::Jump(_) if self.healed => {}
+            Event::Kill(at, length) => {
                 self.machines[at].is_up = false;
                 self.machines[at].highest = self.machines[at].protocol.highest();
-                self.push(self.now + down, Event::Up(at));
+                self.push(self.now + length, Event::Up(at));
             }
             Event::Up(at) => {
                 if !self.machines[at].is_up {
                     let machine = &mut self.machines[at];
-                    machine.protocol = Protocol::new(me(at), self.timing, machine.highest);
+                    machine.protocol = Protocol::new(own_machine(at), self.timing, machine.highest);
                     (machine.is_up, machine.op) = (true, None);
                     machine.life += 1;
                     machine.busy.clear();
@@ -239,11 +225,11 @@ impl World {
                 }
                 self.woken(at);
             }
-            Event::Suspend { at, length } => {
+            Event::Suspend(at, length) => {
                 self.machines[at].asleep = self.now + length;
                 self.push(self.now + length, Event::Up(at));
             }
-            Event::Cut { at, length } => self.machines[at].cut = self.now + length,
+            Event::Cut(at, length) => self.machines[at].cut = self.now + length,
             Event::Jump(at) => self.machines[at].off = self.random.below(20 * MINUTE) - 10 * MINUTE,
         }
     }
