@@ -11,17 +11,12 @@
 //! processes, in `edits/known.json` of the state directory. Without that file a cut is detected only in notes whose
 //! length was recorded again.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
-
 use blake3::Hash;
 use jiff::{SignedDuration, Timestamp};
 use rustix::fs::Dir;
-use serde::{Deserialize, Serialize};
 
 use crate::config::json_file;
+use crate::vault::prelude::*;
 use crate::vault::{EditRefusal, NotePath, Stat, Vault, conflict};
 
 /// The time for which a file must have been empty or short until that is accepted.

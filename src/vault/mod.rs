@@ -22,6 +22,7 @@ mod error;
 mod guard;
 mod path;
 pub mod plan;
+mod prelude;
 mod read;
 mod watch;
 

@@ -5,15 +5,14 @@
 //! again. If the note was replaced meanwhile, the bytes are added to the new file of that name. No observer is
 //! notified: the next snapshot reads such notes, and separates the bot's events from people's changes.
 
-use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt as _;
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 
 use super::swap::{remove, rename_new, sync_folder, temp_name, write_temp};
+use crate::vault::prelude::*;
 use crate::vault::read::conflict::OUR_MARK;
 use crate::vault::read::stat_of;
 use crate::vault::{EditError, Editor, NotePath, Result, VaultError};

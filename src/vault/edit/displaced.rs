@@ -8,15 +8,8 @@
 //! checks the old file, and merges its changes into the note (`plan::three_way`). After the minute, the next edit of
 //! any note does the same. The file and its record are removed once the file has been unchanged for a minute.
 
-use std::fs::File;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::time::Instant;
-
 use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{AtFlags, OFlags};
-use rustix::io::Errno;
-use serde::{Deserialize, Serialize};
 
 use super::edit_journal::JournalLock;
 use super::editor::{EditAttempt, EditTask, Editor, GONE_FOR, PlannedBytes};
@@ -24,6 +17,7 @@ use super::lease;
 use super::swap::{open_in, read_in};
 use crate::config::{EditStrategy, json_file};
 use crate::vault::plan::carry_over;
+use crate::vault::prelude::*;
 use crate::vault::{Actor, ChangeReason, EditError, NotePath, Result};
 
 /// How long a displaced file is kept after its last change.

@@ -11,14 +11,10 @@
 //! is not made durable: if an old entry comes back after a power cut, recovery finds its edit already done.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-use serde::{Deserialize, Serialize};
 
 use crate::vault::plan::FileImages;
+use crate::vault::prelude::*;
 use crate::vault::{ChangeReason, EditError, NotePath, ObservedChange, Result};
 
 const MAGIC: &[u8; 16] = b"vault-agent-j01\n";
@@ -178,13 +174,10 @@ impl Journal {
         let path = edits.join("journal");
         let open = || -> io::Result<(File, File)> {
             std::fs::create_dir_all(edits)?;
-            let options = || {
-                let mut options = OpenOptions::new();
-                options.read(true).write(true).create(true).truncate(false).mode(0o600);
-                options
-            };
-            let lock = options().open(edits.join("lock"))?;
-            let file = options().open(&path)?;
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).create(true).truncate(false).mode(0o600);
+            let lock = options.open(edits.join("lock"))?;
+            let file = options.open(&path)?;
             if file.metadata()?.len() < PREPARED {
                 // Real zeros, not a hole: later entries then change no metadata of the file system.
                 lock.lock()?;

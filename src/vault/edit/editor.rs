@@ -6,9 +6,7 @@
 //! program changes the note between reading and writing, the attempt fails, and the editor reads the note again. If
 //! another program has the file open, the editor waits, without the lock, and tries again.
 
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
@@ -19,6 +17,7 @@ use crate::config::EditStrategy;
 use crate::vault::guard::{self, FollowUps, KnownLengths};
 use crate::vault::plan::operations::FileAfter;
 use crate::vault::plan::{FileImages, operations as plan};
+use crate::vault::prelude::*;
 use crate::vault::{
     ChangeObserver, ChangeReason, EditError, NotePath, ObservedChange, OpOutcome, Operation, Result, Stat,
     Vault,
@@ -92,11 +91,7 @@ pub struct Editor {
 
 impl std::fmt::Debug for Editor {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Editor")
-            .field("vault", &self.vault)
-            .field("options", &self.options)
-            .finish_non_exhaustive()
+        formatter.debug_struct("Editor").field("vault", &self.vault).finish_non_exhaustive()
     }
 }
 
@@ -325,15 +320,13 @@ impl Editor {
     pub fn may_lack_lines(&self, path: &NotePath) -> bool {
         let now = self.clock.now();
         let Ok(Some(stat)) = self.vault.stat(path) else { return true };
-        let is_short = {
-            let mut known = lock(&self.known);
-            let is_short = known.check(path, &stat, now).is_err();
-            if !is_short {
-                known.accept(path, stat.size, now);
-            }
-            is_short
-        };
-        is_short || self.conflict_copy(path).is_some()
+        let mut known = lock(&self.known);
+        if known.check(path, &stat, now).is_err() {
+            return true;
+        }
+        known.accept(path, stat.size, now);
+        drop(known);
+        self.conflict_copy(path).is_some()
     }
 
     /// A conflict copy beside the note, which may be missing itself.

@@ -5,18 +5,16 @@
 //! `EditAttempt::Raced`, and the `Editor` repeats it. Each step carries a failpoint `vault::in-place::STEP`, at which
 //! the tests kill the process and cut the power.
 
-use std::fs::File;
-use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 
 use fail::fail_point;
-use rustix::fs::OFlags;
 
 use super::edit_journal::EditKind;
 use super::editor::{EditAttempt, EditTask};
 use super::lease::{LeaseGrant, WriteLease};
 use crate::vault::plan::FileImages;
 use crate::vault::plan::operations::FileAfter;
+use crate::vault::prelude::*;
 use crate::vault::{EditError, EditReport, Editor, NotePath, OpOutcome, Result, Stat, VaultError};
 
 impl Editor {

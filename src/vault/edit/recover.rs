@@ -3,17 +3,14 @@
 //! Recovery runs on start, and before each edit, because another process of this program may have died meanwhile. The
 //! journal's lock is held during a recovery, so the edit of a living process is never touched.
 
-use std::io;
-use std::time::{Duration, Instant};
-
 use fail::fail_point;
-use rustix::fs::OFlags;
 
 use super::edit_journal::{EditKind, JournalEntry, JournalLock};
 use super::in_place::write_images;
 use super::lease::{LeaseGrant, WriteLease};
 use super::swap::{exchange, mend_exchange, open_in, read_in, remove, rename_new, sync_folder};
 use crate::vault::plan::{FileImages, ImageState};
+use crate::vault::prelude::*;
 use crate::vault::{Actor, ChangeReason, EditError, Editor, NotePath, ObservedChange, Result, VaultError};
 
 /// The outcome of an interrupted edit.

@@ -9,19 +9,17 @@
 //! (`docs/editing.md`). A removed note is renamed to a hidden name and kept in the same way.
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::OwnedFd;
 
 use fail::fail_point;
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid, XattrFlags};
-use rustix::io::Errno;
 
 use super::edit_journal::EditKind;
 use super::editor::{EditAttempt, EditTask, lock};
 use super::in_place::read_only;
 use crate::vault::plan::FileImages;
 use crate::vault::plan::operations::FileAfter;
+use crate::vault::prelude::*;
 use crate::vault::read::conflict::OUR_MARK;
 use crate::vault::read::{LocatedNote, names_same_file};
 use crate::vault::{EditError, EditReport, Editor, ObservedChange, OpOutcome, Result, Stat, VaultError};
@@ -194,10 +192,7 @@ pub(super) fn temp_name(name: &OsStr) -> io::Result<String> {
 pub(super) fn write_temp(dir: &OwnedFd, temp: &str, bytes: &[u8], mode: Mode) -> io::Result<File> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = File::from(rustix::fs::openat(dir, temp, flags, mode)?);
-    if let Err(error) = file.write_all(bytes) {
-        remove(dir, temp);
-        return Err(error);
-    }
+    file.write_all(bytes)?;
     Ok(file)
 }
 

@@ -8,12 +8,9 @@
 //! Target lines are live lines only: a line in fenced code, a comment or the frontmatter is never a target, however
 //! much it looks like a reminder.
 
-use std::borrow::Cow;
-
-use serde::{Deserialize, Serialize};
-
 use super::splices::{DropReason, OpOutcome, Splice, append, append_to_section, line_splice, splice};
 use crate::format::lines::{LiveLines, lines};
+use crate::vault::prelude::*;
 
 /// One step of an edit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

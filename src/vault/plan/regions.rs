@@ -2,12 +2,10 @@
 //! of the two texts changes. For each region the caller chooses the lines of the result; all other lines are the
 //! base's. Pure.
 
-use std::borrow::Cow;
-use std::ops::Range;
-
 use similar::DiffOp;
 
 use crate::format::changes::differences;
+use crate::vault::prelude::*;
 
 /// The lines with their terminators; a last one without gets `end`, so that adding after it is no change of it.
 pub(super) fn lines<'t>(bytes: &'t [u8], end: &[u8]) -> Vec<Cow<'t, [u8]>> {

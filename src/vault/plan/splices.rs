@@ -1,13 +1,9 @@
 //! Defines a splice, which replaces a range of a note's bytes. Makes splices for a line, the end of a note and a
 //! section, and applies them. Also defines the outcome of an operation. Pure.
 
-use std::borrow::Cow;
-use std::ops::Range;
-
-use serde::{Deserialize, Serialize};
-
 use crate::format::lines::{Line, LiveLines, lines};
 use crate::format::memory;
+use crate::vault::prelude::*;
 
 /// The reason why an operation was not done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, thiserror::Error)]
@@ -90,13 +86,9 @@ pub(super) fn append_to_section(bytes: &[u8], heading: &str, added: &[u8]) -> Sp
     if let Some(last) = last {
         return append(bytes, last, added);
     }
-    let mut section = Vec::new();
-    if !bytes.is_empty() && !ends_in_blank_line(bytes) {
-        section.push(b'\n');
-    }
-    section.extend_from_slice(format!("## {}\n", heading.trim()).as_bytes());
-    section.extend_from_slice(added);
-    append(bytes, bytes.len(), &section)
+    let gap = if ends_in_blank_line(bytes) { "" } else { "\n" };
+    let head = format!("{gap}## {}\n", heading.trim());
+    append(bytes, bytes.len(), &[head.as_bytes(), added].concat())
 }
 
 /// The line end of this file: `\r\n` if its first and its last line have it, else `\n`.

@@ -5,16 +5,13 @@
 //! program made to a file after a swap displaced the file. If that program and this program's write changed the same
 //! line, the other program's line stays.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::ops::Range;
-
 use similar::DiffOp;
 
 use super::regions::{by_regions, lines};
 use crate::format::changes::{changes, differences};
 use crate::format::commitment;
 use crate::format::lines::terminator_of;
+use crate::vault::prelude::*;
 
 /// Two texts brought together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -9,16 +9,13 @@
 //! root isn't kept open between calls, so the vault's disk can be unmounted at any time.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
-use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization;
 
 use super::{Stat, check_kind, conflict, stat_of};
+use crate::vault::prelude::*;
 use crate::vault::{NotePath, VaultError};
 
 type Result<T, E = VaultError> = std::result::Result<T, E>;

@@ -4,13 +4,9 @@
 //! queue. When the watcher takes this event from the queue, it has taken all earlier events, and reports this
 //! ([`WatchEvent::CaughtUp`]). If the folder can't be watched, there are no cookies.
 
-use std::collections::BTreeSet;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
-use std::{fs, io};
-
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _, event::ModifyKind};
 
+use crate::vault::prelude::*;
 use crate::vault::watch::{FolderIdentity, WatchEvent, identity};
 
 /// The folder of cookies, and the cookies whose events have arrived but aren't reported yet.

@@ -2,9 +2,7 @@
 //! for the time `settle`, or after five times that time at the latest. If a rescan is due, the collected events are
 //! dropped and the rescan is reported instead. Pure; time is an argument.
 
-use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
-
+use crate::vault::prelude::*;
 use crate::vault::{NotePath, WatchEvent, WatchTimes};
 
 /// The changes that are not reported yet.

@@ -1,13 +1,10 @@
 //! Watches the folders of the vault: on Linux with one watch for each, elsewhere with one for all. A new folder with
 //! the old name of a moved folder gets its own watch, too. Also detects a vault that is gone or replaced.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::time::Instant;
-
 use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use super::{FolderIdentity, Watch, WatchError, WatchEvent, WatchMessage, identity};
+use crate::vault::prelude::*;
 use crate::vault::{NotePath, WalkOptions};
 
 /// The most walks of the vault after its folders have changed; a walk that finds no new folder is the last one.

@@ -21,13 +21,8 @@ mod debounce;
 mod folders;
 mod stat_poll;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 use notify::event::{CreateKind, ModifyKind, RemoveKind, RenameMode};
 use notify::{Event, EventKind, RecommendedWatcher};
@@ -36,6 +31,7 @@ use self::stat_poll::{FileStamp, StatPoll};
 use self::{cookies::Cookies, debounce::Collector};
 use super::{NotePath, Vault, WalkEntry, WalkOptions, conflict};
 use crate::defaults::defaults;
+use crate::vault::prelude::*;
 
 /// A possible change in the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
