@@ -11,7 +11,7 @@ use crate::format::{memory, one_line, shortened};
 use crate::memory::error::{NearMatch, check};
 use crate::memory::item::{self, MemoryItem};
 use crate::memory::wording;
-use crate::memory::{MemoryError, MemoryNotes, Origin, Result};
+use crate::memory::{MemoryError, MemoryNotes, Origin, Result, Scope};
 use crate::vault::{ChangeReason, EditPlan, NotePath};
 
 /// The most similar memories that an error shows.
@@ -254,7 +254,7 @@ impl MemoryNotes<'_> {
         let (before, read) = (item::parse(now, is_day).len(), item::parse(&after, is_day));
         let end = after.len() - (now.len() - item.range.end);
         let wanted = read.iter().find(|found| found.range == (item.range.start..end)).cloned();
-        match wanted.filter(|wanted| read.len() == before && wanted.same_scopes(item)) {
+        match wanted.filter(|wanted| read.len() == before && Scope::are_same(&wanted.scopes, &item.scopes)) {
             Some(wanted) => Ok((after, wanted, was)),
             None => Err(MemoryError::unreadable(path)),
         }
@@ -285,9 +285,9 @@ fn rewritten(item: &MemoryItem, was: &str, new: &str) -> Result<String> {
     let kept =
         memory::fields(old).into_iter().filter(|(key, _)| !given.iter().any(|(known, _)| known == key));
     let mut marks: Vec<String> = kept.map(|(key, value)| format!("[{key}:: {value}]")).collect();
-    let own = crate::memory::Scope::of_text(&text);
+    let own = Scope::of_text(&text);
     marks.extend(
-        item.scopes.iter().filter(|scope| !own.contains(scope)).filter_map(crate::memory::Scope::tag),
+        item.scopes.iter().filter(|scope| !own.contains(scope)).filter_map(Scope::tag),
     );
     let bullet = wording::bullet(&lead, &text, &marks.join(" "));
     Ok(item::with_marker_of(was, &bullet))

@@ -49,11 +49,6 @@ impl MemoryItem {
         self.scopes.last().cloned().unwrap_or(Scope::Global)
     }
 
-    /// Whether two memories have the same scope marks.
-    pub fn same_scopes(&self, other: &Self) -> bool {
-        Scope::are_same(&self.scopes, &other.scopes)
-    }
-
     /// Whether this is it, word for word.
     pub fn is_same_item(&self, item: &Self) -> bool {
         item.text == self.text && item.stamp == self.stamp && item.time == self.time

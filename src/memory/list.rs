@@ -9,7 +9,7 @@ use super::scope::{Scope, belongs};
 use crate::format::lines::with_lf;
 use crate::format::{daily, memory};
 use crate::memory::{MemoryNotes, Result};
-use crate::vault::{NotePath, Vault, VaultError, WalkOptions};
+use crate::vault::{NotePath, Vault, VaultError};
 
 /// A memory in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -117,8 +117,7 @@ impl MemoryNotes<'_> {
 /// # Errors
 /// The folder can't be listed.
 pub fn day_notes(vault: &Vault, folder: &NotePath) -> Result<Vec<(Date, NotePath)>, VaultError> {
-    let options = WalkOptions { under: Some(folder.clone()), ..WalkOptions::default() };
-    let paths = vault.walk_if_there(&options)?.entries.into_iter().map(|entry| entry.path);
+    let paths = vault.notes_below(folder.clone())?.into_iter().map(|entry| entry.path);
     let here = paths.filter(|path| path.parent().as_ref() == Some(folder));
     let mut days: Vec<_> = here.filter_map(|path| Some((daily::date_of(path.file_name())?, path))).collect();
     days.sort_by(|one, other| other.cmp(one));

@@ -140,7 +140,7 @@ impl MemoryNotes<'_> {
     }
 }
 
-fn note(path: &str) -> NotePath {
+pub(crate) fn note(path: &str) -> NotePath {
     NotePath::new(path)
         .expect("the settings' paths are validated when they are read, and a day's name is plain")
 }

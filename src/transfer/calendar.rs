@@ -135,12 +135,9 @@ fn rule(reminder: &Reminder) -> Option<String> {
         Recur::Weekly => "FREQ=WEEKLY".to_owned(),
         Recur::Monthly => {
             let meant = Series::from(reminder).meant();
-            let days: Vec<String> = (28..=meant).map(|day| day.to_string()).collect();
-            if meant <= 28 {
-                format!("FREQ=MONTHLY;BYMONTHDAY={meant}")
-            } else {
-                format!("FREQ=MONTHLY;BYMONTHDAY={};BYSETPOS=-1", days.join(","))
-            }
+            let days: Vec<String> = (meant.min(28)..=meant).map(|day| day.to_string()).collect();
+            let last = if meant > 28 { ";BYSETPOS=-1" } else { "" };
+            format!("FREQ=MONTHLY;BYMONTHDAY={}{last}", days.join(","))
         }
     })
 }
@@ -234,22 +231,16 @@ fn observances(zone: &Zone, first_year: i16, last_year: i16) -> Vec<(Observance,
         zone.tz().to_timestamp(date.to_datetime(civil::Time::midnight())).unwrap_or(Timestamp::MIN)
     };
     let (from, to) = (instant(year(first_year)), instant(year(last_year.saturating_add(1))));
-    let at_first = zone.tz().to_offset_info(from);
-    let mut before = at_first.offset();
-    let first = Observance {
-        is_dst: at_first.dst().is_dst(),
-        from: before,
-        to: before,
-        name: at_first.abbreviation().to_owned(),
+    let observance = |at: Timestamp, before: Option<Offset>| {
+        let now = zone.tz().to_offset_info(at);
+        let (is_dst, to) = (now.dst().is_dst(), now.offset());
+        Observance { is_dst, from: before.unwrap_or(to), to, name: now.abbreviation().to_owned() }
     };
+    let first = observance(from, None);
+    let mut before = first.to;
     let mut all = vec![(first, vec![begin])];
     for change in zone.tz().following(from).take_while(|change| change.timestamp() < to) {
-        let observance = Observance {
-            is_dst: change.dst().is_dst(),
-            from: before,
-            to: change.offset(),
-            name: change.abbreviation().to_owned(),
-        };
+        let observance = observance(change.timestamp(), Some(before));
         let start = before.to_datetime(change.timestamp());
         before = change.offset();
         match all.iter_mut().skip(1).find(|(known, _)| *known == observance) {

@@ -5,12 +5,13 @@ use jiff::civil::Date;
 
 use super::Result;
 use crate::config::Settings;
-use crate::format::commitment::{self, CommitmentsFile};
+use crate::format::commitment::{self, Commitment, CommitmentsFile};
 use crate::format::daily;
 use crate::format::memory::{self, Bullet, MemoryFile};
 use crate::format::reminder::{self, RemindersFile};
-use crate::memory::day_notes;
 use crate::memory::pins::{self, Pin};
+use crate::memory::{day_notes, note};
+use crate::reminders::rfc3339;
 use crate::schedule::Zone;
 use crate::vault::{NotePath, Vault};
 
@@ -79,16 +80,14 @@ impl VaultContents {
         format!("{FIRST}{} remembers\n\nAs of {date} {time}, {}.\n", self.name, self.zone)
     }
 
+    /// When a follow-up is due.
+    pub(super) fn due(&self, commitment: &Commitment) -> String {
+        commitment.due.map_or_else(|| "no due time".to_owned(), |due| rfc3339(due, self.zone.tz()))
+    }
+
     /// Reads the notes; a missing note counts as empty.
     pub fn read(vault: &Vault, settings: &Settings, zone: &Zone) -> Result<Self> {
         let paths = &settings.paths;
-        let note =
-            |path: &str| NotePath::new(path).expect("the settings' paths are validated when they are read");
-        let bytes = |path: &NotePath| vault.read_or_empty(path);
-        let memory = note(&paths.memory);
-        let reminders = note(&paths.reminders);
-        let commitments = note(&paths.commitments);
-        let pinned = note(&paths.pinned);
         let name = vault.root().file_name().map_or_else(|| "vault".into(), |name| name.to_string_lossy());
         let (mut days, mut unread) = (Vec::new(), Vec::new());
         for (date, path) in day_notes(vault, &note(&paths.daily))?.into_iter().rev() {
@@ -102,10 +101,17 @@ impl VaultContents {
             zone: zone.clone(),
             days,
             unread,
-            memory: (memory.clone(), memory::parse(&bytes(&memory)?)),
-            reminders: (reminders.clone(), reminder::parse(&bytes(&reminders)?)),
-            commitments: (commitments.clone(), commitment::parse(&bytes(&commitments)?)),
-            pins: (pinned.clone(), pins::parse(&bytes(&pinned)?)),
+            memory: parsed(vault, &paths.memory, memory::parse)?,
+            reminders: parsed(vault, &paths.reminders, reminder::parse)?,
+            commitments: parsed(vault, &paths.commitments, commitment::parse)?,
+            pins: parsed(vault, &paths.pinned, pins::parse)?,
         })
     }
+}
+
+/// A note of the settings, and what it says.
+fn parsed<T>(vault: &Vault, path: &str, parse: fn(&[u8]) -> T) -> Result<(NotePath, T)> {
+    let path = note(path);
+    let file = parse(&vault.read_or_empty(&path)?);
+    Ok((path, file))
 }

@@ -106,12 +106,10 @@ impl Importer<'_> {
             Err(error) => return report.skipped.extend(problems(found, &error)),
         };
         let mut merged = self.merged(kind, &before, &items);
-        let written = if merged.added.is_empty() || self.dry_run {
-            Ok(())
-        } else {
-            self.write(kind, &path, &items, &mut merged)
-        };
-        if let Err(error) = written {
+        if !merged.added.is_empty()
+            && !self.dry_run
+            && let Err(error) = self.write(kind, &path, &items, &mut merged)
+        {
             return report.skipped.extend(problems(found, &error));
         }
         let kept = merged
@@ -149,8 +147,7 @@ impl Importer<'_> {
         let count = merged.count;
         let from = self.origin.client.as_deref().unwrap_or("elsewhere");
         let subject = format!("imported from {from}: {count} to {path}");
-        let why = self.origin.why(subject);
-        let why = why.trailer(OPERATION, self.operation);
+        let why = self.origin.why(subject).trailer(OPERATION, self.operation);
         self.editor.edit_with(path, &why, |bytes| {
             *merged = self.merged(kind, bytes, items);
             if merged.added.is_empty() { EditPlan::NOTHING } else { EditPlan::Bytes(merged.after.clone()) }

@@ -8,7 +8,6 @@ use super::VaultContents;
 use crate::format::commitment::CommitmentStatus;
 use crate::format::memory;
 use crate::format::reminder::Recur;
-use crate::reminders::rfc3339;
 
 /// The document, as of `now`.
 pub fn document(contents: &VaultContents, now: Timestamp) -> String {
@@ -78,8 +77,7 @@ fn commitments(contents: &VaultContents, out: &mut String) {
     out.push_str("\n## Follow-ups\n\n");
     for block in blocks {
         let commitment = &block.commitment;
-        let due =
-            commitment.due.map_or_else(|| "no due time".to_owned(), |due| rfc3339(due, contents.zone.tz()));
+        let due = contents.due(commitment);
         let status = match commitment.status {
             CommitmentStatus::Pending => String::new(),
             status => format!(", {status}"),

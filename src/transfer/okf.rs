@@ -97,34 +97,20 @@ fn fact(book: &mut OkfFiles, contents: &VaultContents, kept: &[KeptSource<'_>], 
 
 /// Reminders, follow-ups and pins: a file each.
 fn planned(book: &mut OkfFiles, contents: &VaultContents) {
-    let reminders: String = contents
-        .reminders
-        .1
-        .reminders
-        .iter()
-        .map(|line| {
-            let one = &line.reminder;
-            let text = format!("{} {} ({}): {}", one.date, one.time.strftime("%H:%M"), one.recur, one.msg);
-            memory::render_bullet(None, &text)
-        })
-        .collect();
-    let followups: String = contents
-        .commitments
-        .1
-        .blocks
-        .iter()
-        .map(|block| {
-            let one = &block.commitment;
-            let due =
-                one.due.map_or_else(|| "no due time".to_owned(), |due| rfc3339(due, contents.zone.tz()));
-            memory::render_bullet(None, &format!("{due} ({}): {}", one.status, one.text))
-        })
-        .collect();
-    let pins: String = contents.pins.1.iter().map(|pin| memory::render_bullet(None, &pin.text)).collect();
+    let reminders = contents.reminders.1.reminders.iter().map(|line| {
+        let one = &line.reminder;
+        let text = format!("{} {} ({}): {}", one.date, one.time.strftime("%H:%M"), one.recur, one.msg);
+        memory::render_bullet(None, &text)
+    });
+    let followups = contents.commitments.1.blocks.iter().map(|block| {
+        let one = &block.commitment;
+        memory::render_bullet(None, &format!("{} ({}): {}", contents.due(one), one.status, one.text))
+    });
+    let pins = contents.pins.1.iter().map(|pin| memory::render_bullet(None, &pin.text));
     for (kind, title, text) in [
-        ("reminders", "Reminders", reminders),
-        ("follow-ups", "Follow-ups", followups),
-        ("pins", "Pinned", pins),
+        ("reminders", "Reminders", reminders.collect::<String>()),
+        ("follow-ups", "Follow-ups", followups.collect()),
+        ("pins", "Pinned", pins.collect()),
     ] {
         if !text.is_empty() {
             book.add("planned", title, Head::new(kind, title), &text);
