@@ -1,4 +1,4 @@
-//! Checks the address of a git server. Pure.
+//! Checks the address of a git server, and masks the passwords in addresses that are shown. Pure.
 //!
 //! The scheme must be https, ssh or file. No part may hold a password, or look like an option or a command to git or
 //! ssh.
@@ -48,9 +48,21 @@ pub fn check(remote: &str) -> Result<(), &'static str> {
     if !is_plain(user) || user.starts_with('-') { Err("has no user that is one") } else { Ok(()) }
 }
 
+/// A text with the passwords of its addresses masked: they must not stand in a log.
+pub fn shown(text: &str) -> String {
+    let masked = |word: &str| {
+        let (scheme, rest) = word.split_once("://")?;
+        let (user, host) = rest.split_once('@')?;
+        let (user, _) = user.split_once(':')?;
+        Some(format!("{scheme}://{user}:***@{host}"))
+    };
+    let words = text.split(' ').map(|word| masked(word).unwrap_or_else(|| word.to_owned()));
+    words.collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::check;
+    use super::{check, shown};
 
     #[test]
     fn plain_addresses_are_taken() {
@@ -103,5 +115,11 @@ mod tests {
         ] {
             assert!(check(remote).is_err(), "{remote}");
         }
+    }
+
+    #[test]
+    fn a_password_never_reaches_a_log() {
+        let said = shown("fatal: unable to access https://me:secret@host/x.git: no");
+        assert_eq!(said, "fatal: unable to access https://me:***@host/x.git: no");
     }
 }

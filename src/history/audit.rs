@@ -12,17 +12,14 @@
 //! A violation is reported with its commit, file and line. A restore is a person's decision and may bring back
 //! anything. The first snapshot is not checked.
 
-use std::collections::{BTreeMap, HashSet};
-
-use jiff::Timestamp;
 use jiff::civil::Time;
-use serde::Serialize;
 use similar::ChangeTag;
 
 use crate::config::PathSettings;
 use crate::format::changes::{body, differences, lines};
 use crate::format::lines::bom_len;
 use crate::format::reminder::{ParsedLine, Recur, Reminder, parse, parse_line};
+use crate::history::prelude::*;
 use crate::history::store::{ALL_NOTES, CommitMessage, PathChange};
 use crate::history::take::file_name;
 use crate::history::{CommitRecord, FileDiff, History, LogFilter, Result};

@@ -2,11 +2,10 @@
 //! status, by the kind of the error.
 
 use std::io;
-use std::path::Path;
 
-use git2::Oid;
 use thiserror::Error;
 
+use crate::history::prelude::*;
 use crate::vault::{EditError, NotePath, VaultError};
 
 /// An error of the history room.

@@ -10,16 +10,13 @@
 //!
 //! Nothing is changed, except damage that the next snapshot would repair, too.
 
-use std::collections::HashSet;
-
 use git2::{ErrorCode, ObjectType, Oid};
-use serde::Serialize;
 
 use crate::history::error::Result;
+use crate::history::prelude::*;
 use crate::history::read::show;
 use crate::history::store::{BRANCH, HistoryStore, LedgerLine, LineKind, loose_path, short_id};
 use crate::history::take::{History, plural};
-use crate::schedule::Zone;
 
 /// The number of snapshots that [`CheckDepth::Recent`] checks.
 const RECENT_SNAPSHOTS: usize = 1_000;

@@ -21,6 +21,7 @@
 mod audit;
 mod error;
 mod integrity;
+mod prelude;
 mod read;
 mod remote;
 mod restore;

@@ -3,13 +3,13 @@
 //! The user's keys, helpers and settings apply. `git` runs without a terminal. The daemon pushes in a thread of its
 //! own; a failed push is tried again later. Without git, only pushing and fetching fail.
 
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
 
-use git2::Oid;
 use jiff::{SignedDuration, Timestamp};
 
+use crate::config::git_address;
+use crate::history::prelude::*;
 use crate::history::store::{BRANCH, CommitMessage, HistoryStore};
 use crate::history::{History, HistoryError, Result};
 use crate::vault::{Actor, BOOKKEEPING, ChangeReason};
@@ -85,18 +85,7 @@ fn git(dir: &Path, args: &[&str]) -> Result<()> {
     let said = String::from_utf8_lossy(&output.stderr);
     let mut last: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).rev().take(3).collect();
     last.reverse();
-    Err(HistoryError::Failed(format!("`git {}` failed: {}", args[0], without_password(&last.join("; ")))))
-}
-
-/// Masks a URL's password, which must not stand in a log.
-fn without_password(text: &str) -> String {
-    let words = text.split(' ').map(|word| {
-        let Some((scheme, rest)) = word.split_once("://") else { return word.to_owned() };
-        let Some((user, host)) = rest.split_once('@') else { return word.to_owned() };
-        let user = user.split(':').next().unwrap_or_default();
-        format!("{scheme}://{user}:***@{host}")
-    });
-    words.collect::<Vec<_>>().join(" ")
+    Err(HistoryError::Failed(format!("`git {}` failed: {}", args[0], git_address::shown(&last.join("; ")))))
 }
 
 /// The wait after so many failures in a row: a minute, doubling up to six hours.
@@ -193,11 +182,5 @@ mod tests {
     fn tries_get_rarer() {
         let waits: Vec<i64> = (1..=11).map(|failures| wait_after(failures).as_mins()).collect();
         assert_eq!(waits, [1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360]);
-    }
-
-    #[test]
-    fn a_password_never_reaches_a_log() {
-        let said = without_password("fatal: unable to access https://me:secret@host/x.git: no");
-        assert_eq!(said, "fatal: unable to access https://me:***@host/x.git: no");
     }
 }

@@ -8,18 +8,14 @@
 //! daemon asks when to call it next. Packing turns many loose objects into one pack. The pack is synced before these
 //! objects are removed, so a kill leaves duplicates at worst.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
-use git2::Oid;
 use jiff::{SignedDuration, Timestamp};
 
 use super::remote::Pusher;
+use crate::history::prelude::*;
 use crate::history::store::{HistoryStore, age, failpoint, sync_files};
 use crate::history::{Deletions, History, HistoryError, Result, SnapshotResult};
-use crate::vault::NotePath;
 
 /// The time without changes before a snapshot.
 const QUIET_PERIOD: SignedDuration = SignedDuration::from_secs(2);

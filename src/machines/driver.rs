@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::engine::{EngineError, Entries, Result};
+use super::engine::{EngineError, Result};
 use super::handle::{Machines, Member};
 use super::protocol::ChangeAttempt;
 
@@ -107,18 +107,14 @@ impl Member {
 
     async fn read(&self) -> Result<()> {
         let read = self.joining.engine.read().await;
-        let read = self.noted(read)?;
-        self.heard(read);
-        Ok(())
-    }
-
-    fn heard(&self, entries: Entries) {
+        let entries = self.noted(read)?;
         let clock = self.now().clock;
         let mut state = self.state();
         state.protocol.record_entries(entries, clock);
         self.keep(&mut state);
         drop(state);
         self.report_changes();
+        Ok(())
     }
 
     async fn swap(&self, attempt: ChangeAttempt) -> Result<()> {

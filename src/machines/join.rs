@@ -110,9 +110,7 @@ impl ThisMachine {
             Some(problem) => JoinCheck::failed("vault", problem.to_string()),
         };
         let name = match &problem {
-            Some(ParticipationProblem::SameName(name)) => {
-                JoinCheck::failed("name", ParticipationProblem::SameName(name.clone()).to_string())
-            }
+            Some(same @ ParticipationProblem::SameName(_)) => JoinCheck::failed("name", same.to_string()),
             _ => JoinCheck::passed("name", format!("this machine is called `{}`", self.name)),
         };
         vec![store, name, self.clock(entries)]

@@ -5,14 +5,9 @@
 //! the newer snapshot. [`BlameBound`] limits the work; a line that is older than the snapshots within the limit has no
 //! origin.
 
-use std::ops::ControlFlow;
-
-use jiff::Timestamp;
-use serde::Serialize;
-use similar::DiffTag;
-
 use crate::defaults::defaults;
 use crate::format::changes::{body, changes, lines};
+use crate::history::prelude::*;
 use crate::history::store::{CONVERSATION, CommitMessage, FileState};
 use crate::history::{Commit, CommitRecord, History, HistoryError, LogFilter, Result, turn_of};
 use crate::reminders::rfc3339;

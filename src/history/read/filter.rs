@@ -3,11 +3,9 @@
 //! A commit touched a note if the commit's message names the note. A commit didn't touch a note if its message names
 //! all the commit's notes, and not this note. In any other case the commit's trees are compared.
 
-use git2::Oid;
-use jiff::Timestamp;
-
 use super::diff::is_within;
 use crate::history::error::Result;
+use crate::history::prelude::*;
 use crate::history::store::{ACTOR, ALL_NOTES, Commit, CommitMessage, HistoryStore, NOTE, trailers_of};
 
 /// The conditions of a log query. All must hold.

@@ -4,10 +4,6 @@
 //! Commit messages name the notes that the commits touched. So most commits that don't match are passed over without
 //! reading a tree, and no index is needed.
 
-use std::collections::{BTreeMap, HashSet};
-use std::ops::ControlFlow;
-
-use git2::Oid;
 use serde::{Serialize, Serializer};
 use serde_json::json;
 use unicode_normalization::UnicodeNormalization;
@@ -15,6 +11,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::diff::{DiffStyle, is_within, render};
 use super::filter::{FilterWalk, LogFilter};
 use crate::history::error::Result;
+use crate::history::prelude::*;
 use crate::history::store::{Commit, CommitWalk, PathChange};
 use crate::history::take::{History, Rename, file_name, pairs, removed_and_added};
 use crate::reminders::rfc3339;

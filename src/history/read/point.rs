@@ -3,15 +3,14 @@
 //! Also finds the first snapshot after a time. Commits carry whole seconds, so a time alone doesn't exclude what a turn
 //! changed within that second. For that case, the snapshot before the turn's own snapshots is found.
 
-use git2::Oid;
 use jiff::{Timestamp, civil};
 
 use crate::clock;
+use crate::history::prelude::*;
 use crate::history::store::HistoryStore;
 #[cfg(feature = "assistant")]
 use crate::history::store::{CONVERSATION, turn_of};
 use crate::history::{Commit, History, HistoryError, Result};
-use crate::schedule::Zone;
 use crate::when::{self, WhenError};
 
 /// The instant that `text` means: RFC 3339, a date with or without a time, or words such as

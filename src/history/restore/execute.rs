@@ -8,20 +8,14 @@
 //! A restore that is killed, or stopped by a full disk, leaves its journal. A person can then finish the restore or
 //! take it back; otherwise the next restore or undo finishes it before its own work.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::ControlFlow;
-
-use git2::{ObjectType, Oid};
-use serde::Serialize;
-
 use super::plan::{BlockedFile, RestorePlan, plan_renamed};
 use super::write_file::StepError;
 use crate::history::error::{HistoryError, Result};
+use crate::history::prelude::*;
 use crate::history::read::{FileDiff, LogFilter, is_within, show};
 use crate::history::store::{Commit, FileMode, FileState, FileStates, failpoint, operation_lock};
 use crate::history::take::pending::{self, PendingRestore};
 use crate::history::take::{Deletions, FileEntries, History, Rename, RestoreStep, pairs, plural};
-use crate::vault::{ChangeReason, Editor, NotePath};
 
 /// The result of a restore.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

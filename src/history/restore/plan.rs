@@ -1,9 +1,6 @@
 //! Plans a restore: compares the target snapshot with the present, without touching either.
 
-use std::collections::BTreeSet;
-
-use serde::Serialize;
-
+use crate::history::prelude::*;
 use crate::history::read::is_within;
 use crate::history::store::FileStates;
 use crate::history::take::{Rename, RestoreStep};

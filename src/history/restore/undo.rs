@@ -5,17 +5,13 @@
 //! changes a note at the same moment, the notes that the undo wrote are restored, and a new plan is made from the
 //! present notes.
 
-use std::collections::HashSet;
-
-use serde::Serialize;
-
 use super::plan::BlockedFile;
 use super::undo_plan::Conflict;
+use crate::history::prelude::*;
 use crate::history::store::{failpoint, operation_lock};
 use crate::history::take::RestoreStep;
 use crate::history::take::pending::{self, PendingRestore, PendingUndo};
 use crate::history::{Deletions, FileMode, History, Interrupted, RestoreReport, Result, UndoPlan};
-use crate::vault::{Actor, ChangeReason, Editor, NotePath};
 
 /// The most plans of an undo while a person is typing.
 const MAX_ATTEMPTS: usize = 3;

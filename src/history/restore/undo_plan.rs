@@ -4,15 +4,10 @@
 //! reverted in the note's present text ([`revert`](super::revert)). An operation is undone as a whole or not at all. It
 //! stays if a person has changed the same lines since, or if one of its notes is in no snapshot.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::ops::ControlFlow;
-
-use git2::{ObjectType, Oid};
-use serde::Serialize;
-
 use super::merge_check::{MergeCheck, markers, note_of_copy};
 use super::revert::revert_change;
 use crate::history::error::{HistoryError, Result};
+use crate::history::prelude::*;
 use crate::history::read::{CommitRecord, DiffStyle, FileDiff, LogFilter, render};
 use crate::history::store::{ASKED_TURN_PREFIX, CONVERSATION, Commit, FileMode, LEFT_OUT, UNDOES, turn_of};
 use crate::history::take::{History, is_skipped_by_undo, mode_of};
@@ -77,6 +72,13 @@ pub struct OperationUndo {
     pub snapshots: Vec<String>,
     /// The notes that it changed.
     pub notes: Vec<String>,
+}
+
+impl Conflict {
+    fn of(record: &CommitRecord, path: &str, reason: impl Into<String>, diff: String) -> Self {
+        let (commit, subject) = (record.commit.short(), record.commit.message.subject.clone());
+        Self { commit, subject, path: path.to_owned(), reason: reason.into(), diff }
+    }
 }
 
 impl OperationUndo {
@@ -235,18 +237,10 @@ impl History {
     }
 
     fn plan_write(&self, record: &CommitRecord, plan: &mut UndoPlan) -> Result<()> {
-        let message = &record.commit.message;
-        let conflict = |path: &str, reason: &str, diff: String| Conflict {
-            commit: record.commit.short(),
-            subject: message.subject.clone(),
-            path: path.to_owned(),
-            reason: reason.to_owned(),
-            diff,
-        };
-        for path in message.all(LEFT_OUT) {
+        for path in record.commit.message.all(LEFT_OUT) {
             let reason = "no snapshot holds it (`[history] max_file_bytes`, `exclude`), so it can't be put back; \
                           what was written with it stays, too";
-            plan.conflicts.push(conflict(path, reason, String::new()));
+            plan.conflicts.push(Conflict::of(record, path, reason, String::new()));
         }
         type Side = Option<(FileMode, Vec<u8>)>;
         let bytes = |side: &Side| side.as_ref().map(|(_, bytes)| bytes.clone());
@@ -292,7 +286,8 @@ impl History {
                     plan.notes.insert(change.path.clone(), note);
                 }
                 Err(reason) => {
-                    plan.conflicts.push(conflict(&diff.path, reason, render(&diff, DiffStyle::Plain)));
+                    let shown = render(&diff, DiffStyle::Plain);
+                    plan.conflicts.push(Conflict::of(record, &diff.path, reason, shown));
                 }
             }
         }
@@ -320,13 +315,8 @@ fn unmerged(record: &CommitRecord, plan: &UndoPlan, check: &mut MergeCheck<'_>) 
         let is_own = change.new.is_some_and(|new| is_left_by_it(new.id));
         let markers = if is_own { None } else { markers(&note, now) };
         let copy = if is_merge(path) { None } else { check.copy(&note, now) };
-        found.extend(markers.or(copy).map(|refusal| Conflict {
-            commit: record.commit.short(),
-            subject: message.subject.clone(),
-            path: path.clone(),
-            reason: refusal.to_string(),
-            diff: String::new(),
-        }));
+        let reason = markers.or(copy).map(|refusal| refusal.to_string());
+        found.extend(reason.map(|reason| Conflict::of(record, path, reason, String::new())));
     }
     found
 }

@@ -1,10 +1,7 @@
 //! Writes one file of a restore: a regular file through the editing engine, a symbolic link directly. A file that the
 //! restore wrote before an interruption is recognized and left alone.
 
-use std::path::Path;
-
-use git2::{ObjectType, Oid};
-
+use crate::history::prelude::*;
 use crate::history::store::{FileMode, FileState, sync_dir};
 use crate::history::take::{History, RestoreStep, is_reserved};
 use crate::vault::{ChangeReason, EditError, Editor, NotePath, Operation, VaultError};

@@ -4,10 +4,9 @@
 //! interpret-trailers`), so a plain `git log` reads well, and other tools can filter by `Actor:` or `Reminder:`.
 //! Rendering and parsing a message are pure and inverse to each other.
 
-use git2::Oid;
 use jiff::{Timestamp, Zoned};
 
-use crate::vault::ChangeReason;
+use crate::history::prelude::*;
 
 /// A commit's facts, without its tree's content.
 #[derive(Debug, Clone)]

@@ -10,13 +10,10 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
-
-use git2::Oid;
-use jiff::Timestamp;
 
 use crate::clock::{Clock, SystemClock};
 use crate::history::error::{HistoryError, Result, if_there};
+use crate::history::prelude::*;
 use crate::words::words;
 
 words! {

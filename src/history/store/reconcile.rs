@@ -18,17 +18,14 @@
 //! left alone while it is young and a git process works in this repository (on systems other than Linux: while it is
 //! younger than three seconds).
 
-use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-use git2::Oid;
 
 use super::commit::short_id;
 use super::ledger::{ExpectedHead, LineKind};
 use super::repository::{BRANCH, BranchLock, HistoryStore};
 use crate::history::error::{HistoryError, Result, if_there};
+use crate::history::prelude::*;
 
 /// The file that is locked during a restore or an undo. (Names that end in `.lock` are git's.)
 const UNDER_WAY: &str = "under-way";

@@ -9,9 +9,7 @@
 //! branch moves: it syncs each file, or, on Linux, the whole file system if there are many files.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use git2::{ObjectType, Oid, Repository};
@@ -19,6 +17,7 @@ use git2::{ObjectType, Oid, Repository};
 use super::commit;
 use super::ledger::{Ledger, LineKind};
 use crate::history::error::if_there;
+use crate::history::prelude::*;
 use crate::history::{Commit, HistoryError, Result};
 
 pub(crate) const BRANCH: &str = "refs/heads/main";
@@ -304,14 +303,9 @@ impl ObjectWriter<'_> {
         self.write_whole(|repo| repo.odb()?.write(kind, bytes))
     }
 
-    /// Writes the tree that `builder` describes.
-    pub(super) fn write_tree(&mut self, builder: &git2::TreeBuilder<'_>) -> Result<Oid> {
-        self.write_whole(|_| builder.write())
-    }
-
     /// Writes an object. libgit2 takes a file that is there for one that is whole, and never writes it again: one that
     /// a power cut tore is removed first.
-    fn write_whole(
+    pub(super) fn write_whole(
         &mut self,
         write: impl Fn(&Repository) -> std::result::Result<Oid, git2::Error>,
     ) -> Result<Oid> {

@@ -1,14 +1,10 @@
 //! Looks up, lists and compares the trees of snapshots, and builds changed trees.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
 use git2::{ErrorClass, ErrorCode, ObjectType, Oid, TreeBuilder};
-
-use serde::{Deserialize, Serialize};
 
 use super::{HistoryStore, ObjectWriter, empty_tree};
 use crate::history::Result;
+use crate::history::prelude::*;
 
 /// The mode of a folder in a tree.
 const FOLDER: i32 = 0o040_000;
@@ -253,7 +249,7 @@ impl HistoryStore {
                 self.set(&mut builder, name, Some((state.id, state.mode.raw())))?;
             }
         }
-        if builder.is_empty() { Ok(None) } else { objects.write_tree(&builder).map(Some) }
+        if builder.is_empty() { Ok(None) } else { objects.write_whole(|_| builder.write()).map(Some) }
     }
 
     fn entry(&self, builder: &TreeBuilder<'_>, name: &str) -> Result<Option<TreeNode>> {

@@ -5,13 +5,8 @@
 //! walk reads every file. The content hash is the truth. A stat is not trusted for a file that changed within
 //! [`RACY_NS`] of being read; such a file is read again.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
-
-use git2::Oid;
-
 use crate::config::json_file;
+use crate::history::prelude::*;
 use crate::history::store::{FileMode, FileState};
 use crate::vault::Stat;
 

@@ -4,20 +4,16 @@
 //! [`LazyHistory`] opens the history at its first use, because most commands never need it. A repository that was
 //! deleted or replaced while it is in use is opened again.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::ThreadId;
-
-use git2::Oid;
 
 use super::select::{PathTreatment, Selection};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::history::error::Result;
+use crate::history::prelude::*;
 use crate::history::store::{HistoryStore, is_locked};
-use crate::schedule::Zone;
 use crate::vault::{ChangeObserver, NotePath, ObservedChange, Vault};
 
 /// The history of one vault.

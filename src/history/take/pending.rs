@@ -9,16 +9,11 @@
 //! After a crash the next `restore` or `undo` finishes the remaining writes or takes all of them back; the daemon
 //! finishes an undo.
 
-use std::collections::HashMap;
-use std::fs;
-use std::path::Path;
-
-use jiff::Timestamp;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 use crate::config::json_file;
 use crate::history::error::{HistoryError, Result, if_there};
+use crate::history::prelude::*;
 use crate::history::store::{CommitMessage, FileState, RESTORED_FROM, UNDOES, sync_dir};
 use crate::vault::{Actor, BOOKKEEPING, ChangeReason, OPERATION};
 

@@ -131,10 +131,7 @@ impl History {
 
     /// The note's path with links resolved, as snapshots know it.
     fn real_path(&self, path: &NotePath) -> NotePath {
-        std::fs::canonicalize(self.vault.absolute(path))
-            .ok()
-            .and_then(|real| NotePath::new(real.strip_prefix(self.vault.root()).ok()?.to_str()?).ok())
-            .unwrap_or_else(|| path.clone())
+        self.vault.resolved(path).unwrap_or_else(|| path.clone())
     }
 }
 

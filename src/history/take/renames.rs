@@ -4,13 +4,9 @@
 //! with a file of the same name whose lines are mostly the same. This is the case when a folder was renamed and the
 //! links in its notes were updated. Pure except for reading texts.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use git2::Oid;
-use similar::DiffTag;
-
 use crate::format::changes::changes;
 use crate::history::Result;
+use crate::history::prelude::*;
 use crate::history::store::{FileState, PathChange};
 
 /// Larger texts are only compared as a whole, in bytes.

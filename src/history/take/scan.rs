@@ -4,13 +4,7 @@
 //! keeps the state of the last snapshot. `left-out.json` lists the files that no snapshot holds, each with its reason
 //! (such as too large, in the cloud, unreadable).
 
-use std::collections::BTreeSet;
-use std::fs;
 use std::os::unix::ffi::OsStringExt;
-use std::path::Path;
-
-use git2::{ObjectType, Oid};
-use serde::{Deserialize, Serialize};
 
 use super::entries::{FileEntries, FileEntry};
 use super::history::History;
@@ -18,6 +12,7 @@ use super::pending::{read_json, write_json};
 use super::select::PathTreatment;
 use crate::clock::{Clock, SystemClock};
 use crate::history::error::{HistoryError, Result};
+use crate::history::prelude::*;
 use crate::history::store::{FileMode, FileState, HistoryStore, ObjectWriter, TreeChange};
 use crate::vault::{NotePath, SkipReason, SkippedPath, Stat, VaultError, WalkEntry, WalkOptions, WalkResult};
 
@@ -252,10 +247,8 @@ impl HistoryScanner<'_, '_> {
                 return Ok(());
             }
         };
-        let known = match known {
-            Some(known) => Some(known),
-            None => self.store.file(self.base, path.as_str())?,
-        };
+        let known =
+            known.map_or_else(|| self.store.file(self.base, path.as_str()), |known| Ok(Some(known)))?;
         let id = Oid::hash_object(ObjectType::Blob, &bytes).map_err(self.store.git("hash a file"))?;
         let mut state = FileState { id, mode };
         if known != Some(state) {

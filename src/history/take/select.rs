@@ -118,19 +118,15 @@ impl Selection {
     fn wanted(&self, path: &str, name: &str) -> bool {
         // A tool's mark may stand behind the extension.
         let original = conflict::original_of(name);
-        let extension = original
-            .as_deref()
-            .unwrap_or(name)
-            .rsplit_once('.')
-            .map(|(_, extension)| extension.to_ascii_lowercase());
-        let extension = extension.as_deref().unwrap_or("");
+        let name = original.as_deref().unwrap_or(name);
+        let extension = name.rsplit_once('.').map_or_else(String::new, |(_, it)| it.to_ascii_lowercase());
         if self.include.matches(path) || path == "vault-agent.toml" || path.starts_with(&self.skills) {
             return true;
         }
         if let Some(inside) = path.strip_prefix(".obsidian/") {
             return extension == "json" || (inside.starts_with("snippets/") && extension == "css");
         }
-        TEXT.contains(&extension)
+        TEXT.contains(&extension.as_str())
             || (self.attachments && ATTACHMENTS.split(' ').any(|known| known == extension))
     }
 }
@@ -139,12 +135,8 @@ impl Selection {
 fn is_temporary(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     conflict::is_temporary(name)
-        || lower.starts_with(".~")
-        || lower.starts_with("~$")
+        || [".~", "~$", ".syncthing.", "~syncthing~", ".dropbox"].iter().any(|start| lower.starts_with(start))
         || [".tmp", ".swp", ".swx", ".part", ".crdownload"].iter().any(|end| lower.ends_with(end))
-        || lower.starts_with(".syncthing.")
-        || lower.starts_with("~syncthing~")
-        || lower.starts_with(".dropbox")
 }
 
 /// The code points that HFS+ ignores when it compares names.

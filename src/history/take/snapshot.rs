@@ -4,12 +4,8 @@
 //! dropped. A bulk deletion is held until a person confirms it: more than twenty deleted files that are more than a
 //! tenth of the known files, or all files. Renamed files don't count.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
-
-use git2::{ObjectType, Oid};
-use serde::{Deserialize, Serialize};
 
 use super::entries::FileEntries;
 use super::history::History;
@@ -17,11 +13,11 @@ use super::pending::{self, PendingRestore};
 use super::renames::{Rename, file_name, pairs, removed_and_added};
 use super::scan::{LeftOut, ScanResult, read_left_out, replace_left_out, update_left_out};
 use crate::history::error::Result;
+use crate::history::prelude::*;
 use crate::history::store::{
     BULK_DELETION, BranchLock, CommitMessage, FileStates, HistoryStore, ObjectWriter, PathChange, TreeChange,
     empty_tree, encode_commit, failpoint,
 };
-use crate::vault::{Actor, ChangeReason, NotePath};
 
 impl History {
     /// Compares the whole vault with the last snapshot and commits what differs.
@@ -157,11 +153,8 @@ impl Committer<'_> {
             .into_iter()
             .chain(scan.deleted.into_iter().map(|path| (path, None)))
             .partition(|(path, state)| targets.get(path.as_str()) == Some(state));
-        match restored.as_ref().filter(|_| !ours.is_empty()) {
-            Some(restore) if restore.undoing.is_none() => {
-                self.commit(&ours, &restore.message(ours.iter().map(|(path, _)| path.as_str())))?;
-            }
-            _ => {}
+        if let Some(restore) = restored.as_ref().filter(|it| !ours.is_empty() && it.undoing.is_none()) {
+            self.commit(&ours, &restore.message(ours.iter().map(|(path, _)| path.as_str())))?;
         }
         let (gone, kept): (Vec<_>, Vec<_>) = theirs.into_iter().partition(|(_, state)| state.is_none());
         // A mass deletion is a commit of its own, so that it can be restored alone.

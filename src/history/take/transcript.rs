@@ -6,18 +6,14 @@
 //! a person changed the same log. The events are one commit by `discord`, `hook` or `assistant`; the other changes are
 //! people's.
 
-use std::collections::HashSet;
-
-use git2::{ObjectType, Oid};
-
 use super::history::History;
 use super::snapshot::{Committer, plural};
 use crate::format::log::{self, LogPath, SESSIONS, SessionPath};
 use crate::history::error::Result;
+use crate::history::prelude::*;
 use crate::history::store::{
     CONVERSATION, CommitMessage, FileMode, FileState, NAMED, TRANSCRIPT, TreeChange,
 };
-use crate::vault::{Actor, ChangeReason};
 
 /// The writer of a log of ours, and its conversation.
 type OwnLog = (Actor, String);
@@ -30,11 +26,11 @@ fn grown(old: Option<&[u8]>, new: &[u8]) -> Option<GrownLog> {
     let log = log::parse(new);
     let mut bytes = match old {
         Some(old) => old.to_vec(),
-        None => log.header.as_ref().map(|header| log::render_header(header).into_bytes())?,
+        None => {
+            let head = log::render_header(log.header.as_ref()?).into_bytes();
+            Some(head).filter(|head| new.starts_with(head))?
+        }
     };
-    if old.is_none() && !new.starts_with(&bytes) {
-        return None;
-    }
     let known: HashSet<_> = log::parse(&bytes).blocks.into_iter().filter_map(|b| b.event.ulid()).collect();
     let mut events = 0;
     for block in log.blocks {

@@ -2,6 +2,7 @@
 //! Pure.
 
 use super::super::EngineError;
+use crate::config::git_address::shown;
 
 /// The outcome of a push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,18 +114,7 @@ pub fn forbidden(remote: &str, out: &str, words: &str) -> EngineError {
 fn last(words: &str) -> String {
     let line = words.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("git said nothing");
     let plain: String = line.trim().chars().filter(|c| !c.is_control()).take(200).collect();
-    plain.split(' ').map(shown).collect::<Vec<_>>().join(" ")
-}
-
-/// An address without the part before the host, where a password may be.
-pub fn shown(address: &str) -> String {
-    match address.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.split_once('@')?))) {
-        Some((scheme, (user, host))) => match user.split_once(':') {
-            Some((user, _)) => format!("{scheme}://{user}:***@{host}"),
-            None => address.to_owned(),
-        },
-        None => address.to_owned(),
-    }
+    shown(&plain)
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ impl GitPlace {
     /// # Errors
     /// The remote's address is none that may be used, see [`git_address::check`].
     pub fn new(remote: &str, state: PathBuf) -> Result<Self> {
-        let refused = |why| EngineError::Refused(format!("`{}` {why}", errors::shown(remote)));
+        let refused = |why| EngineError::Refused(format!("`{}` {why}", git_address::shown(remote)));
         git_address::check(remote).map_err(refused)?;
         Ok(Self { remote: remote.to_owned(), state, ssh: None, patience: command::PATIENCE })
     }

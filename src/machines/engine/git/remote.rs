@@ -10,6 +10,7 @@ use super::GitPlace;
 use super::command::GitRepository;
 use super::errors::{self, PushResponse};
 use super::state_file::{FIRST, SeenState, StateFile, is_branch, next_branch};
+use crate::config::git_address;
 use crate::machines::identity::random;
 
 /// The repository, in the state directory.
@@ -166,7 +167,7 @@ impl Remote {
         if !said.is_ok {
             return Err(EngineError::Refused(format!(
                 "{}: its branch `{FIRST}` holds something else than what machines share: give them a repository of their own",
-                errors::shown(&self.place.remote)
+                git_address::shown(&self.place.remote)
             )));
         }
         let (branch, id) = (branch.to_owned(), Some(self.id_of(FETCHED).await?));
@@ -223,7 +224,7 @@ impl Remote {
                 Some(error) => Err(error),
                 None => Ok(Some(PushOutcome::Lost(format!(
                     "{}: the answer to a push was lost",
-                    errors::shown(&remote)
+                    git_address::shown(&remote)
                 )))),
             },
         }
@@ -287,7 +288,11 @@ impl Remote {
     }
 
     fn too_long(&self) -> String {
-        format!("{}: no answer within {} s", errors::shown(&self.place.remote), self.place.patience.as_secs())
+        format!(
+            "{}: no answer within {} s",
+            git_address::shown(&self.place.remote),
+            self.place.patience.as_secs()
+        )
     }
 
     /// Refuses a state that doesn't come of what was seen, and remembers any other.
@@ -297,7 +302,7 @@ impl Remote {
         {
             return Err(EngineError::Broken(format!(
                 "{}: its branch is older than what this machine has seen there, somebody rewound or removed it, so its claims are lost; {AS_IT_IS}",
-                errors::shown(&self.place.remote)
+                git_address::shown(&self.place.remote)
             )));
         }
         self.remember(state)
