@@ -26,9 +26,10 @@ impl LinkTarget {
         let bare = text.trim().trim_start_matches("[[").trim_end_matches("]]");
         let bare = bare.split_once('|').map_or(bare, |(target, _)| target);
         let (path, place) = bare.split_once('#').map_or((bare, None), |(path, place)| (path, Some(place)));
-        let block_id = place.and_then(|place| place.strip_prefix('^')).map(str::to_owned);
-        let heading = place.filter(|_| block_id.is_none()).map(str::to_owned);
-        Self { path: path.to_owned(), block_id, heading }
+        let owned = |text: &str| text.trim().to_owned();
+        let block_id = place.and_then(|place| place.strip_prefix('^')).map(owned);
+        let heading = place.filter(|_| block_id.is_none()).map(owned);
+        Self { path: owned(path), block_id, heading }
     }
 
     /// The path of the note, with its `.md`.
@@ -106,16 +107,10 @@ fn split_link(text: &str) -> Option<(&str, LinkTarget)> {
 /// `[[path#^block|alias]]`, `[[path#heading]]`, `[[path]]`.
 fn link(text: &str) -> Option<LinkTarget> {
     let inner = text.strip_prefix("[[")?.strip_suffix("]]")?;
-    let (target, alias) = inner.split_once('|').unwrap_or((inner, ""));
-    let (path, place) = target.split_once('#').map_or((target, None), |(path, place)| (path, Some(place)));
-    let block = place.and_then(|place| place.strip_prefix('^'));
-    let is_odd = |text: &str| text.contains(['[', ']', '\n']);
-    if path.is_empty() || place == Some("") || block == Some("") || is_odd(target) || is_odd(alias) {
-        return None;
-    }
-    let owned = |text: &str| text.trim().to_owned();
-    let heading = place.filter(|_| block.is_none()).map(owned);
-    Some(LinkTarget { path: owned(path), block_id: block.map(owned), heading })
+    let target = LinkTarget::named(inner);
+    let parts = [Some(&target.path), target.block_id.as_ref(), target.heading.as_ref()];
+    let is_whole = parts.into_iter().flatten().all(|part| !part.is_empty());
+    (is_whole && !inner.contains(['[', ']', '\n'])).then_some(target)
 }
 
 #[cfg(test)]

@@ -166,13 +166,8 @@ fn shown(at: civil::DateTime) -> String {
 /// The recurrence of a reminder line that gives the same days, from the date on.
 fn recurrence(text: &str, date: civil::Date) -> Result<Recur, String> {
     let other = || format!("it comes again `{text}`, and a reminder line only daily, weekly or monthly");
-    let repeat = english_repeat::english(text).or_else(|_| {
-        english_repeat::reminder_toast(text).and_then(|(repeat, until)| match until {
-            None => Ok(repeat),
-            Some(_) => Err(english_repeat::RepeatError::NoUnit),
-        })
-    });
-    let repeat = repeat.map_err(|_| other())?;
+    let toast = || english_repeat::reminder_toast(text).ok().filter(|(_, until)| until.is_none());
+    let repeat = english_repeat::english(text).ok().or_else(|| Some(toast()?.0)).ok_or_else(other)?;
     if repeat.interval != 1 || repeat.when_done || !repeat.months.is_empty() {
         return Err(other());
     }

@@ -1,7 +1,5 @@
 //! Defines the errors about reminders, in words for people.
 
-use std::fmt::Write as _;
-
 use crate::format::ReminderId;
 use crate::vault::{EditError, NotePath, VaultError};
 use crate::when::WhenError;
@@ -65,10 +63,7 @@ fn near_text(near: Option<&ReminderId>) -> String {
 }
 
 fn lines_text(lines: &[(usize, String)]) -> String {
-    lines.iter().fold(String::new(), |mut out, (number, text)| {
-        let _ = write!(out, "\n  line {number}: {text}");
-        out
-    })
+    lines.iter().map(|(number, text)| format!("\n  line {number}: {text}")).collect()
 }
 
 impl ReminderError {

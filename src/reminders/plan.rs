@@ -130,7 +130,7 @@ pub fn remove(line: &ReminderLine, id: ReminderId) -> LinePlan {
     LinePlan { id, text: lossy(line), operation: Operation::DeleteLine { line: line.text.clone() } }
 }
 
-fn lossy(line: &ReminderLine) -> String {
+pub(super) fn lossy(line: &ReminderLine) -> String {
     String::from_utf8_lossy(&line.text).into_owned()
 }
 

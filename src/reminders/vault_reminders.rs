@@ -287,8 +287,7 @@ impl<'a> VaultReminders<'a> {
         if let Some(line) = self.read_settled()?.reminders.iter().find(same)
             && let Some(id) = &line.reminder.id
         {
-            let line_text = String::from_utf8_lossy(&line.text).into_owned();
-            return Ok(WrittenReminder::new(id.as_str(), line_text));
+            return Ok(WrittenReminder::new(id.as_str(), plan::lossy(line)));
         }
         self.add(&draft, origin)
     }

@@ -1,7 +1,7 @@
 //! Reads the tasks of a vault's notes; a repeated scan reads only changed notes. Also counts the tasks whose form is
 //! not enabled.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -48,7 +48,7 @@ struct CachedNote {
 #[derive(Debug, Default)]
 pub struct Scanner {
     rules: Option<Rules>,
-    notes: HashMap<String, CachedNote>,
+    notes: BTreeMap<String, CachedNote>,
     /// How many notes the last look read.
     pub read: usize,
 }
@@ -113,12 +113,8 @@ impl Scanner {
 
     /// All tasks with their notes, by note and line.
     pub fn tasks(&self) -> Vec<(&str, &ScannedTask)> {
-        let mut paths: Vec<&String> = self.notes.keys().collect();
-        paths.sort_unstable();
-        paths
-            .into_iter()
-            .flat_map(|path| self.notes[path].tasks.iter().map(|task| (path.as_str(), task)))
-            .collect()
+        let notes = self.notes.iter();
+        notes.flat_map(|(path, note)| note.tasks.iter().map(move |task| (path.as_str(), task))).collect()
     }
 
     /// The local times before `until` of a task's notifications after the present ones, if each were done on its day.

@@ -11,8 +11,9 @@
 
 use jiff::Timestamp;
 
-use super::read::{LogLines, block_id, header, start};
+use super::read::{LogLines, header, start};
 use super::{EventKind, LogBlock, LogEvent, LogFile};
+use crate::format::memory;
 
 /// Reads a transcript with a heading a turn; none where the file is something else.
 ///
@@ -85,14 +86,9 @@ fn turn_heading(line: &[u8]) -> Option<LogEvent> {
         kind => kind?,
     };
     let at = at.parse::<Timestamp>().ok()?;
-    let (author, id) = match rest.rsplit_once('^') {
-        Some((author, id)) if author.is_empty() || author.ends_with(' ') => match block_id(id.as_bytes()) {
-            Some(id) => (author, Some(id)),
-            None => (rest, None),
-        },
-        _ => (rest, None),
-    };
-    Some(LogEvent { kind, at, author: author.trim().to_owned(), content: String::new(), id })
+    let (author, id) = memory::split_block_id(rest);
+    let (author, id) = (author.trim().to_owned(), id.map(str::to_owned));
+    Some(LogEvent { kind, at, author, content: String::new(), id })
 }
 
 /// A line without the backslash that kept it from being a heading.

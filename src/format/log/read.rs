@@ -107,7 +107,7 @@ fn body<'a>(
         let line = ahead.next()?;
         if let Some(id) = line.strip_prefix(b"^") {
             // An id without its line break may be cut short.
-            return match (block_id(id), ahead.ended_with_break()) {
+            return match (block_id(id), ahead.bytes[..ahead.at].ends_with(b"\n")) {
                 (Some(id), true) => Some((event(Some(id)), ahead)),
                 (_, false) => None,
                 (None, true) => Some((event(None), lines)),
@@ -119,7 +119,7 @@ fn body<'a>(
     }
 }
 
-pub(super) fn block_id(bytes: &[u8]) -> Option<String> {
+fn block_id(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?.trim_end();
     is_block_id(text).then(|| text.to_owned())
 }
@@ -184,11 +184,6 @@ impl<'a> LogLines<'a> {
         self.number += 1;
         Some(if self.crlf { line.strip_suffix(b"\r").unwrap_or(line) } else { line })
     }
-
-    /// Whether the line that was read last has its line break.
-    fn ended_with_break(&self) -> bool {
-        self.at > 0 && self.bytes[self.at - 1] == b'\n'
-    }
 }
 
 /// The frontmatter of a new log, with the line break after it.
@@ -222,10 +217,7 @@ pub fn render_event(event: &LogEvent) -> String {
 
 /// A name on one line: what breaks or hides a line becomes a space, runs of spaces one.
 fn one_line(text: &str) -> String {
-    let spaced: String = text
-        .chars()
-        .map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c })
-        .collect();
+    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     crate::format::one_line(&spaced)
 }
 

@@ -215,11 +215,10 @@ pub(super) fn unknown_key(at: usize, key: &str) -> Fault {
     let lower = key.to_lowercase();
     let suggestion = if KEYS.contains(&lower.as_str()) {
         format!("write it in small letters: `{lower}=`")
+    } else if let Some(name) = nearest(key, &KEYS) {
+        format!("did you mean `{name}=`?")
     } else {
-        match nearest(key, &KEYS) {
-            Some(name) => format!("did you mean `{name}=`?"),
-            None => "the fields are `date`, `time`, `recur`, `msg` and `id`".to_owned(),
-        }
+        "the fields are `date`, `time`, `recur`, `msg` and `id`".to_owned()
     };
     Fault::new(at, format!("unknown field {}", quote(key)), suggestion)
 }

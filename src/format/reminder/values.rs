@@ -148,10 +148,7 @@ pub(super) fn recur(value: &str) -> Result<Recur, Fault> {
         "month" | "everymonth" => "write `recur=monthly`".to_owned(),
         "once" | "no" | "never" | "false" => "write `recur=none`".to_owned(),
         "yearly" | "annually" | "hourly" => known,
-        word => match nearest(word, &Recur::NAMES) {
-            Some(name) => format!("did you mean `recur={name}`?"),
-            None => known,
-        },
+        word => nearest(word, &Recur::NAMES).map_or(known, |name| format!("did you mean `recur={name}`?")),
     };
     wrong(format!("{} is not a recurrence", quote(value)), suggestion)
 }

@@ -180,15 +180,12 @@ impl Reader {
     }
 
     fn truth(&mut self, entry: &yaml::FrontmatterEntry) -> bool {
-        match entry.value.as_str() {
-            "true" => return true,
-            "false" => {}
-            other => {
-                let reason = format!("{} is neither `true` nor `false`", quote(other));
-                self.wrong(entry, reason, format!("write `{}: true`", entry.key));
-            }
+        let value = entry.value.as_str();
+        if !matches!(value, "true" | "false") {
+            let reason = format!("{} is neither `true` nor `false`", quote(value));
+            self.wrong(entry, reason, format!("write `{}: true`", entry.key));
         }
-        false
+        value == "true"
     }
 
     fn wrong(&mut self, entry: &yaml::FrontmatterEntry, reason: String, suggestion: impl Into<String>) {
