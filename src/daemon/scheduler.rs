@@ -58,7 +58,7 @@ pub async fn run(
         tokio::select! {
             biased;
             () = stop.cancelled() => break,
-            () = reader_closed(stdout.as_ref()), if scheduler.prints_to_console() => {
+            () = reader_closed(stdout.as_ref()), if scheduler.delivery_order.primary.name() == "console" => {
                 stop.cancel();
                 break;
             }
@@ -131,10 +131,6 @@ impl Scheduler {
             #[cfg(feature = "assistant")]
             phrasing: super::phrasing::Phrasing::default(),
         }
-    }
-
-    fn prints_to_console(&self) -> bool {
-        self.delivery_order.primary.name() == "console"
     }
 
     fn now(&self) -> Timestamp {
@@ -287,12 +283,16 @@ impl Scheduler {
         self.changed = Some(self.changed.map_or(earliest, |changed| changed.min(earliest)));
     }
 
-    /// Records that the settings on disk are valid, and reports it if they weren't before.
-    fn settings_are_well(&self) {
-        let mut before = None;
-        self.board.update(|status| before = status.settings_error.take());
-        if before.is_some() {
-            self.ui.note("the settings are valid again, and in use");
+    /// Records whether the settings on disk are valid (without an `error`), and reports it where that is news.
+    fn report_settings(&self, error: Option<String>) {
+        let mut before = error.clone();
+        self.board.update(|status| std::mem::swap(&mut status.settings_error, &mut before));
+        match error {
+            error if error == before => {}
+            Some(words) => {
+                self.ui.note(format!("the settings are invalid, the last valid ones stay in use: {words}"));
+            }
+            None => self.ui.note("the settings are valid again, and in use"),
         }
     }
 
@@ -300,27 +300,19 @@ impl Scheduler {
     fn reload(&mut self) {
         let reloaded = self.workspace.reload().and_then(|changed| changed.map(Workspace::joined).transpose());
         match reloaded {
-            Ok(None) => self.settings_are_well(),
+            Ok(None) => self.report_settings(None),
             Ok(Some(workspace)) => {
                 tracing::info!("the changed settings are in use");
                 self.workspace = Arc::new(workspace);
                 self.news = self.workspace.machines.rights_changes();
                 self.delivery_order = self.workspace.delivery_order(self.ui.json);
                 self.settings = self.workspace.pass_settings();
-                self.settings_are_well();
+                self.report_settings(None);
                 // Without parts there is no listener, which is fine.
                 let _ = self.events.send(DaemonEvent::Settings(Arc::clone(&self.workspace)));
                 self.ask_for_pass();
             }
-            Err(error) => {
-                let words = error.to_string();
-                let mut before = None;
-                self.board.update(|status| before = status.settings_error.replace(words.clone()));
-                if before.as_ref() != Some(&words) {
-                    self.ui
-                        .note(format!("the settings are invalid, the last valid ones stay in use: {words}"));
-                }
-            }
+            Err(error) => self.report_settings(Some(error.to_string())),
         }
     }
 }

@@ -21,6 +21,7 @@ mod notices;
 pub mod notifier;
 mod notifiers;
 pub mod pass;
+mod prelude;
 mod restored_items;
 mod send_answer;
 pub mod split;

@@ -4,14 +4,12 @@
 //! restored; a recurring reminder moves on to its next occurrence. The decision is a row of the journal, so it holds
 //! for every process and after a crash.
 
-use jiff::tz::TimeZone;
-use jiff::{Timestamp, civil};
 use rusqlite::params;
 
 use super::delivery_journal::{self, Journal, LineHash, RESTORED, Result};
 use super::notifier::NotifiedItem;
 use super::pass::{commitment_fact, meaning, reminder_fact, text_hash};
-use crate::format::ReminderId;
+use crate::deliver::prelude::*;
 use crate::format::commitment::{self, Commitment, CommitmentStatus};
 use crate::format::reminder::{self, Reminder};
 use crate::schedule::{DueReminder, Zone, due};
@@ -124,17 +122,13 @@ impl RestoredItem {
     /// A sentence about them for the person.
     pub fn words(&self) -> String {
         let Self { count, kind: what, fire } = self;
-        match (count, fire) {
-            (1, true) => format!("1 restored {what} is past its time and fires now"),
-            (1, false) => {
-                format!("1 restored {what} is past its time and doesn't fire; `--fire-missed` fires it")
-            }
-            (_, true) => format!("{count} restored {what}s are past their time and fire now"),
-            (_, false) => {
-                format!(
-                    "{count} restored {what}s are past their time and don't fire; `--fire-missed` fires them"
-                )
-            }
+        let (late, fires, does_not, it) = match count {
+            1 => (format!("1 restored {what} is past its time"), "fires", "doesn't", "it"),
+            _ => (format!("{count} restored {what}s are past their time"), "fire", "don't", "them"),
+        };
+        match fire {
+            true => format!("{late} and {fires} now"),
+            false => format!("{late} and {does_not} fire; `--fire-missed` fires {it}"),
         }
     }
 }

@@ -4,15 +4,13 @@
 //! waits for that. Among several machines the caller first waits until it is decided which machine answers.
 
 use std::sync::Arc;
-use std::time::Duration;
-
-use jiff::{SignedDuration, Timestamp};
 
 use super::delivery_journal::{ChunkState, Journal, MessageChunk, NewMessage};
 use super::delivery_order::DeliveryOrder;
 use super::notifier::{MessageKind, MessageScope};
 use super::pass::{Pass, PassContext, PassMode, PassReport, PassSettings, Sender};
 use crate::clock::Clock;
+use crate::deliver::prelude::*;
 use crate::machines::protocol::SendRight;
 use crate::machines::{IntendedSend, Machines};
 use crate::sqlite::Result;

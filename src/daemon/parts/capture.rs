@@ -16,7 +16,6 @@ use crate::capture::new_turns::{self, PersonTurn, ReadPositions};
 use crate::capture::{Inbox, InboxOutcome, QuestionBuilder, rules};
 use crate::format::candidate::CandidateState;
 use crate::format::log::Resume;
-use crate::vault::WalkOptions;
 
 /// The quiet time of a log or the inbox before it is read.
 const QUIET: Duration = Duration::from_secs(2);
@@ -182,9 +181,7 @@ fn news(workspace: &Workspace, work: &PendingLooks) -> anyhow::Result<(ReadPosit
     let first = places.is_first();
     let mut logs: BTreeSet<NotePath> = work.logs.clone();
     if work.all || first {
-        let options = WalkOptions { under: Some(folder), ..WalkOptions::default() };
-        let walked = workspace.vault.walk_if_there(&options)?.entries;
-        let grown = walked.into_iter().filter(|entry| {
+        let grown = workspace.vault.notes_below(folder)?.into_iter().filter(|entry| {
             new_turns::is_conversation_log(&workspace.settings.paths.logs, entry.path.as_str())
                 && !places.is_read(entry.path.as_str(), entry.stat.size)
         });

@@ -149,8 +149,6 @@ impl PageState {
             },
             Err(error) => ControlReply::Refused(format!("not understood: {error}")),
         };
-        let mut answer = serde_json::to_string(&reply)?;
-        answer.push('\n');
-        write.write_all(answer.as_bytes()).await
+        write.write_all(format!("{}\n", serde_json::to_string(&reply)?).as_bytes()).await
     }
 }

@@ -7,12 +7,9 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
 use anstyle::{AnsiColor, Style};
-use async_trait::async_trait;
-use jiff::SignedDuration;
-use jiff::tz::TimeZone;
 
-use crate::deliver::notifier::{MessageKind, NotifiedItem, Notifier, OutgoingMessage, SendOutcome};
 use crate::deliver::pass::DeliveredItem;
+use crate::deliver::prelude::*;
 use crate::deliver::words::{NoteLinks, compose, link};
 
 const TIME: Style = AnsiColor::Cyan.on_default();

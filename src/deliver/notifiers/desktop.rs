@@ -10,11 +10,10 @@
 
 use std::process::Stdio;
 
-use async_trait::async_trait;
 use tokio::process::Command;
 
 use crate::config::is_executable;
-use crate::deliver::notifier::{Notifier, OutgoingMessage, SendOutcome};
+use crate::deliver::prelude::*;
 use crate::deliver::words::compose;
 
 /// Shows notifications on the desktop.

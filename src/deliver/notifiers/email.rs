@@ -9,7 +9,6 @@
 
 use std::time::{Duration, SystemTime};
 
-use async_trait::async_trait;
 use lettre::message::header::{ContentType, HeaderName, HeaderValue};
 use lettre::message::{Mailbox, Message};
 use lettre::transport::smtp::authentication::{Credentials, DEFAULT_MECHANISMS};
@@ -19,8 +18,9 @@ use lettre::transport::smtp::extension::{ClientId, Extension, MailBodyParameter,
 use secrecy::{ExposeSecret, SecretString};
 
 use super::NotifierContext;
+use super::http::unusable_authority;
 use crate::config::{self, ConfigError, MailSecurity};
-use crate::deliver::notifier::{Notifier, OutgoingMessage, SendOutcome};
+use crate::deliver::prelude::*;
 use crate::format::shortened;
 
 /// The longest that connecting may take.
@@ -192,10 +192,7 @@ impl Email {
 fn tls(server: &str, authority: Option<&[u8]>) -> Result<TlsParameters, ConfigError> {
     let mut builder = TlsParameters::builder(server.to_owned());
     if let Some(pem) = authority {
-        let certificate = Certificate::from_pem(pem).map_err(|error| {
-            ConfigError::new(format!("`[notify] ca_file` holds no certificate: {error}"))
-                .suggest("name a file with certificates in PEM form")
-        })?;
+        let certificate = Certificate::from_pem(pem).map_err(unusable_authority)?;
         builder = builder.add_root_certificate(certificate);
     }
     builder.build().map_err(|error| ConfigError::new(format!("there is no TLS for `{server}`: {error}")))

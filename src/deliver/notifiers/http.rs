@@ -8,12 +8,10 @@
 //! the client carry no address. An error of the server shows the first 160 characters of its page, without the parts of
 //! the address that the page repeats.
 
-use std::time::Duration;
-
 use reqwest::{Certificate, Client, Response, StatusCode, Url, header};
 
 use crate::config::ConfigError;
-use crate::deliver::notifier::SendOutcome;
+use crate::deliver::prelude::*;
 
 /// The longest that a server may take to answer, connecting included.
 const ANSWER: Duration = Duration::from_secs(15);
@@ -32,15 +30,17 @@ pub(super) fn client(authority: Option<&[u8]>) -> Result<Client, ConfigError> {
         .connect_timeout(CONNECT)
         .redirect(reqwest::redirect::Policy::none());
     if let Some(pem) = authority {
-        let wrong = |error: reqwest::Error| {
-            ConfigError::new(format!("`[notify] ca_file` holds no certificate: {error}"))
-                .suggest("name a file with certificates in PEM form")
-        };
-        for certificate in Certificate::from_pem_bundle(pem).map_err(wrong)? {
+        for certificate in Certificate::from_pem_bundle(pem).map_err(unusable_authority)? {
             builder = builder.add_root_certificate(certificate);
         }
     }
     builder.build().map_err(|error| ConfigError::new(format!("there is no HTTP client: {error}")))
+}
+
+/// The error for a `ca_file` that is none.
+pub(super) fn unusable_authority(error: impl std::fmt::Display) -> ConfigError {
+    ConfigError::new(format!("`[notify] ca_file` holds no certificate: {error}"))
+        .suggest("name a file with certificates in PEM form")
 }
 
 /// Sends a request: the body of a 2xx answer, else the outcome of the attempt. `who` names the place in an error.

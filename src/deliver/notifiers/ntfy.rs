@@ -7,8 +7,6 @@
 //! If the server keeps nothing, or if the token may only write, a message may come twice. A phone that supports
 //! sequence ids (ntfy 2.16) then replaces the first copy by the second. A click opens the note in Obsidian.
 
-use async_trait::async_trait;
-use jiff::{SignedDuration, Timestamp};
 use reqwest::{Client, RequestBuilder, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
@@ -16,6 +14,7 @@ use serde_json::{Value, json};
 use super::{NotifierContext, http};
 use crate::config::{self, ConfigError};
 use crate::deliver::notifier::{IsFree, MessageLookup, Notifier, OutgoingMessage, SendOutcome};
+use crate::deliver::prelude::*;
 use crate::deliver::words::compose;
 
 /// A message may have 4,096 bytes; a UTF-16 unit has at most three in UTF-8.

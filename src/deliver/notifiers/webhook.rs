@@ -8,7 +8,6 @@
 //!
 //! An address can't be asked for earlier messages, so a message may come twice.
 
-use async_trait::async_trait;
 use data_encoding::BASE64;
 use hmac::{Hmac, KeyInit, Mac};
 use reqwest::{Client, Url, header};
@@ -18,7 +17,7 @@ use sha2::Sha256;
 
 use super::{NotifierContext, http};
 use crate::config::ConfigError;
-use crate::deliver::notifier::{Notifier, OutgoingMessage, SendOutcome};
+use crate::deliver::prelude::*;
 
 /// The prefix of a signing secret in base64.
 const PREFIX: &str = "whsec_";

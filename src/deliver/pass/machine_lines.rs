@@ -9,15 +9,11 @@
 //! machine. That other machine rewrites the line, and the sync tool brings the change. The wait ends after [`PATIENCE`]
 //! without a change. The voice (the machine that does shared work) rewrites the lines of a machine that is away.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
-
-use jiff::{SignedDuration, Timestamp};
-
 use super::notes::PassNotes;
 use super::planned::{DAY, PassPlan, PendingSend, UnsentOccurrence, counting_claim, recipient};
 use super::{Pass, PassMode, PassReport, PassState, plan};
 use crate::deliver::delivery_journal::{DeliveryRow, DeliveryState};
-use crate::deliver::notifier::{MessageKind, NotifiedItem};
+use crate::deliver::prelude::*;
 use crate::machines::protocol::{SenderMark, claim_key};
 use crate::sqlite::Result;
 

@@ -1,14 +1,10 @@
 //! Turns due items into messages: chooses their recipients, puts missed items into digests, and makes the texts.
 
-use std::collections::BTreeMap;
-
-use jiff::{SignedDuration, Timestamp, civil};
-
 use super::Pass;
 use super::plan::Phrases;
 use super::planned::{PendingSend, recipient};
 use crate::deliver::delivery_journal::{CopyState, LineHash, NewMessage, Recipient};
-use crate::deliver::notifier::{MessageKind, MessageScope, NotifiedItem};
+use crate::deliver::prelude::*;
 use crate::deliver::words::{compose, phrase_check};
 use crate::schedule;
 use crate::sqlite::Result;
@@ -31,11 +27,8 @@ pub(super) fn counting(pass: Pass<'_>, fires: &[PendingSend], phrases: &Phrases)
     let (mut unsent, mut already_sent) = (Vec::new(), Vec::new());
     for fire in fires {
         let to = recipient(pass.settings, &fire.fact);
-        let copy = match pass.delivery_order.name(&to) {
-            Some(name) => pass.journal.copy(&fire.key, name)?,
-            None => None,
-        };
-        match copy {
+        let copy = pass.delivery_order.name(&to).map(|name| pass.journal.copy(&fire.key, name));
+        match copy.transpose()?.flatten() {
             Some(CopyState::Underway) => {}
             Some(CopyState::Delivered) => already_sent.push(((to, fire.scope), fire)),
             None => unsent.push((to, fire.scope, fire)),

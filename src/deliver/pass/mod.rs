@@ -42,15 +42,14 @@ use std::ops::Deref;
 use std::time::{Duration, Instant};
 
 use jiff::civil::Date;
-use jiff::{SignedDuration, Timestamp};
 
 use super::delivery_journal::{Journal, JournalLock, PASS_LOCK};
 use super::delivery_order::DeliveryOrder;
 use super::notifier::MessageKind;
 use super::words::NotifyRules;
 use crate::clock::Clock;
+use crate::deliver::prelude::*;
 use crate::machines::Machines;
-use crate::reminders::{PlacedFinding, rfc3339};
 use crate::schedule::{DigestRule, Pause, Zone};
 use crate::sqlite::DatabaseError;
 use crate::tasks::TaskSettings;

@@ -5,14 +5,11 @@
 //! after five seconds without a change, or after a minute at the latest. A line that was written before its time is
 //! sent on time.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
-
-use jiff::{SignedDuration, Timestamp};
-
 use super::planned::UnsentOccurrence;
 use super::{Pass, PassReport, PassSettings};
 use crate::deliver::delivery_journal::LineHash;
 use crate::deliver::notice_once;
+use crate::deliver::prelude::*;
 use crate::format::commitment::{self, CommitmentsFile};
 use crate::format::reminder::{self, ReminderLine, RemindersFile};
 use crate::format::{ReminderId, lines};

@@ -4,11 +4,6 @@
 //! An item that became due while the machine was off is still due (`schedule::due` computes that) and is planned like
 //! any other. In quiet hours all items wait except urgent ones.
 
-use std::collections::{HashMap, HashSet};
-
-use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
-
 use super::notes::{CommitmentNote, PassNotes};
 use super::planned::{
     ChangedAfterSend, PassPlan, PendingRewrite, PendingSend, Readiness, late_seconds, marks, readiness,
@@ -16,7 +11,7 @@ use super::planned::{
 use super::reminders::Planner;
 use super::{Pass, PassContext, PassMode, tasks};
 use crate::deliver::delivery_journal::{self, LineHash};
-use crate::deliver::notifier::{MessageKind, NotifiedItem};
+use crate::deliver::prelude::*;
 use crate::deliver::words::phrase_check;
 use crate::format::commitment::{Commitment, CommitmentStatus};
 use crate::schedule::{DueInstant, Zone};

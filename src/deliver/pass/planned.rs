@@ -2,14 +2,9 @@
 //! decides by the delivery journal whether a due item is to be sent now, has to wait, or was sent already, so that only
 //! its line is to be rewritten.
 
-use std::collections::HashSet;
-
-use jiff::{SignedDuration, Timestamp, civil};
-
 use super::{Pass, PassSettings};
 use crate::deliver::delivery_journal::{self, DeliveryRow, DeliveryState, Journal, LineHash, Recipient};
-use crate::deliver::notifier::{MessageKind, MessageScope, NotifiedItem};
-use crate::format::ReminderId;
+use crate::deliver::prelude::*;
 use crate::machines::protocol::claim_key;
 use crate::sqlite::Result;
 

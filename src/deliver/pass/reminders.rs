@@ -1,9 +1,6 @@
 //! Plans the reminders: finds each due line's key in the journal, and chooses the action for the line.
 
-use std::collections::{HashMap, HashSet};
-
 use jiff::civil::Date;
-use jiff::{SignedDuration, Timestamp};
 
 use super::Pass;
 use super::notes::ReminderNote;
@@ -12,8 +9,7 @@ use super::planned::{
     late_seconds, marks, readiness,
 };
 use crate::deliver::delivery_journal::{self, DeliveryRow, DeliveryState, LineHash};
-use crate::deliver::notifier::{MessageKind, NotifiedItem};
-use crate::format::ReminderId;
+use crate::deliver::prelude::*;
 use crate::format::reminder::{self, Recur, Reminder, ReminderLine};
 use crate::reminders::{fields, id_of_line};
 use crate::schedule::{DueInstant, DueReminder};
@@ -111,12 +107,8 @@ impl Planner<'_> {
         let mut new = Vec::new();
         let mut out = Vec::with_capacity(due.len());
         for (line, due) in due {
-            if let Some(id) = line.reminder.id {
-                out.push(LineIdentity { id, elsewhere: false });
-                continue;
-            }
             let hash = meaning(&line.reminder);
-            if let Some(&id) = names.get(&hash) {
+            if let Some(id) = line.reminder.id.or_else(|| names.get(&hash).copied()) {
                 out.push(LineIdentity { id, elsewhere: false });
                 continue;
             }

@@ -1,13 +1,10 @@
 //! Defines the report of a pass: the JSON of `tick --json`, except for the parts of the inbox and of the routines.
 
-use jiff::tz::TimeZone;
-use jiff::{Timestamp, civil};
 use serde::Serialize;
 
 use super::Pass;
 use super::planned::{PendingSend, late_seconds};
-use crate::deliver::notifier::{MessageKind, NotifiedItem};
-use crate::reminders::{PlacedFinding, rfc3339};
+use crate::deliver::prelude::*;
 
 /// The report of one pass.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -125,13 +122,10 @@ impl PassReport {
     }
 
     pub(super) fn failed(&mut self, facts: &[NotifiedItem], copy: Option<&str>, error: &str) {
-        let (error, copy) = (error.to_owned(), copy.map(str::to_owned));
-        let item = |fact: &NotifiedItem| FailedItem {
-            id: fact.id.clone(),
-            error: error.clone(),
-            copy: copy.clone(),
-        };
-        self.failed.extend(facts.iter().map(item));
+        self.failed.extend(facts.iter().map(|fact| {
+            let (id, error, copy) = (fact.id.clone(), error.to_owned(), copy.map(str::to_owned));
+            FailedItem { id, error, copy }
+        }));
     }
 
     /// Drops the failures of items that were delivered after all.

@@ -4,10 +4,6 @@
 //! Each rewrite names a line by its bytes. If the note no longer has these bytes, a person has changed the line, and
 //! the rewrite is dropped. The journal keeps the delivery's key, so nothing fires again.
 
-use std::collections::{HashMap, HashSet};
-
-use jiff::SignedDuration;
-
 use super::machine_lines::WriteOrder;
 use super::notes::{PassNotes, ReminderNote};
 use super::plan::text_hash;
@@ -15,8 +11,7 @@ use super::planned::{LineRewrite, PassPlan, PendingRewrite};
 use super::reminders::meaning;
 use super::{Pass, PassMode, PassReport, PassState};
 use crate::deliver::delivery_journal::{DeliveryState, LineHash};
-use crate::deliver::notifier::MessageKind;
-use crate::format::ReminderId;
+use crate::deliver::prelude::*;
 use crate::format::commitment::{self, Commitment, CommitmentStatus};
 use crate::format::reminder::{self, ReminderLine};
 use crate::reminders::{id_of_line, rfc3339};

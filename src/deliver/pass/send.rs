@@ -5,10 +5,7 @@
 //! requested pause, or three failures in a row (for copies one failure), a destination gets nothing more in this pass.
 //! A notification that a destination refuses for good goes to the next destination; an answer or an approval waits.
 
-use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
-
-use jiff::{SignedDuration, Timestamp};
 
 use super::machine_claims::{self, MessageClaims};
 use super::planned::DAY;
@@ -16,6 +13,7 @@ use super::{Pass, PassReport};
 use crate::deliver::delivery_journal::{ChunkState, JournalMessage};
 use crate::deliver::delivery_order::Destination;
 use crate::deliver::notifier::{MessageKind, MessageLookup, NotifiedItem, SendOutcome};
+use crate::deliver::prelude::*;
 use crate::machines::protocol::claim_key;
 use crate::sqlite::Result;
 

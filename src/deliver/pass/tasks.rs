@@ -15,8 +15,6 @@
 //! Other words are another task: a reworded line can't be distinguished from a new line beside a deleted one. A missed
 //! task is worse than a second notification.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 
 use super::planned::{DAY, PassPlan, PendingSend, Readiness, late_seconds, readiness};
@@ -25,7 +23,7 @@ use crate::clock;
 use crate::config::PathPatterns;
 use crate::deliver::delivery_journal::{self, LineHash, NotifiedTask};
 use crate::deliver::notice_once;
-use crate::deliver::notifier::{MessageKind, NotifiedItem};
+use crate::deliver::prelude::*;
 use crate::format::task::{NotificationTime, TaskFormat, TaskLine};
 use crate::format::{lines, shortened};
 use crate::schedule::resolve;

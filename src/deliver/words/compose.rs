@@ -5,9 +5,7 @@
 
 use std::fmt::Write as _;
 
-use jiff::{SignedDuration, civil};
-
-use crate::deliver::notifier::{MessageKind, NotifiedItem, OutgoingMessage};
+use crate::deliver::prelude::*;
 use crate::format::fenced;
 use crate::schedule;
 

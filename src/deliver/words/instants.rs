@@ -3,12 +3,11 @@
 //!
 //! A [`ShownInstant`] is an instant in the vault's zone: RFC 3339 for programs (`--json`), words for people.
 
-use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};
 use serde::{Serialize, Serializer};
 
 use super::compose;
-use crate::reminders::rfc3339;
+use crate::deliver::prelude::*;
 
 /// An instant in the vault's zone: RFC 3339 for programs, [`format_instant`] for people.
 #[derive(Debug, Clone, PartialEq, Eq)]

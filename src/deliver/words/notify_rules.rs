@@ -4,12 +4,9 @@
 //! tag don't wait. If the settings name recipients for a tag, items with that tag go to these recipients and not to the
 //! usual ones. A tag is written in a reminder's or follow-up's words as in Obsidian: `#work`, also `#work/office`.
 
-use std::collections::BTreeMap;
-
-use jiff::Timestamp;
 use jiff::civil::Time;
 
-use crate::deliver::notifier::NotifiedItem;
+use crate::deliver::prelude::*;
 use crate::schedule::{self, Zone};
 
 /// The recipients of notifications, by the names of the notifiers, and the quiet hours.
