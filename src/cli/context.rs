@@ -169,6 +169,14 @@ impl Context {
         self.report(&items, none.into_iter().chain(items.iter().map(text)), true)
     }
 
+    /// Says how many tasks of other plugins are not delivered, and which setting turns them on.
+    pub(super) fn note_disabled_forms(&self, workspace: &Workspace) {
+        let Workspace { vault, settings, zone, clock, .. } = workspace;
+        if let Ok(Some(offer)) = crate::tasks::count_disabled_forms(vault, settings, zone, clock.now()) {
+            self.ui.note(format!("{}; {}", offer.count_text(), offer.setting_hint()));
+        }
+    }
+
     /// Shows how a text file changes, as a diff; nothing where it doesn't.
     pub(super) fn show_change(&self, path: &Path, before: &str, after: &str) {
         if before != after {

@@ -3,10 +3,7 @@
 
 use super::init;
 use crate::cli::prelude::*;
-use crate::config;
 use crate::doctor::{Check, CheckExtent, ExtraCheck, Severity, examine, settings_failure};
-use crate::instance::DaemonLock;
-use crate::terminal::printable;
 
 /// Checks the vault, the machine and the daemon, and shows each problem with its fix.
 #[derive(Debug, clap::Args)]

@@ -1,7 +1,5 @@
 //! `init`: writes a new vault from `vault-template/`, which is in the binary.
 
-use jiff::SignedDuration;
-
 use crate::cli::prelude::*;
 use crate::config::{Dirs, FILE_NAME, Settings, find_vault, is_vault};
 use crate::schedule::Zone;
@@ -45,10 +43,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let created = written.created.iter().map(|path| format!("created {path}"));
     let lines = created.chain(written.kept.iter().map(|path| format!("kept    {path}")));
     let done = context.report(&written, lines, written.failed.is_empty());
-    let Workspace { vault, settings, zone, clock, .. } = &workspace;
-    if let Ok(Some(offer)) = crate::tasks::count_disabled_forms(vault, settings, zone, clock.now()) {
-        context.ui.note(format!("{}; {}", offer.count_text(), offer.setting_hint()));
-    }
+    context.note_disabled_forms(&workspace);
     context.ui.note(format!("next: vault-agent run --vault {}", shell_word(&dir)));
     done
 }

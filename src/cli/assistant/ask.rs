@@ -6,9 +6,6 @@ use std::io::{IsTerminal, Read};
 use std::ops::RangeInclusive;
 use std::os::unix::fs::OpenOptionsExt;
 
-use jiff::Timestamp;
-use serde_json::Value;
-
 use super::terminal::{TerminalApprovals, TerminalConversation};
 use crate::agent::budget::{self, Budget};
 use crate::agent::tools::Approvals;
@@ -72,7 +69,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         let error = CommandError::usage(format!("`{}` takes no pictures", chain.join("`, `")));
         return Err(error.hint("set `vision = true` for a brain that does"));
     }
-    on_workers(Session { context, args, workspace, files, schema }.ask(question))
+    on_workers(Session { context, args, workspace, files, schema, chain }.ask(question))
 }
 
 struct Session<'a> {
@@ -81,6 +78,8 @@ struct Session<'a> {
     workspace: Arc<Workspace>,
     files: Vec<MessagePart>,
     schema: Option<Schema>,
+    /// The brains to ask, in their order.
+    chain: Vec<String>,
 }
 
 impl Session<'_> {
@@ -221,20 +220,15 @@ impl Session<'_> {
     /// The brains that were skipped: their budget is used up, or they are in a cooldown.
     fn skipped(&self, calls: &[CallRow], answered: bool) -> Vec<Value> {
         let workspace = &self.workspace;
-        let text = self.args.question.join(" ");
-        let question = route::QuestionProperties { text: &text, ..route::QuestionProperties::default() };
-        let Ok(routed) = route(&workspace.settings, &question, self.args.brain.as_deref()) else {
-            return Vec::new();
-        };
         let shown = |until: Timestamp| rfc3339(until, workspace.zone.tz());
         let budgets = budget::of_vault(workspace).into_iter().filter(Budget::is_used_up);
         let mut spent: Vec<String> = budgets.filter_map(|budget| budget.brain).collect();
-        spent.retain(|brain| routed.chain.contains(brain) && calls.iter().all(|call| call.brain != *brain));
+        spent.retain(|brain| self.chain.contains(brain) && calls.iter().all(|call| call.brain != *brain));
         let midnight = budget::midnight(workspace, 1).map(shown);
         let passed = spent.iter().map(|brain| json!({ "brain": brain, "until": midnight }));
         let prepared = brain_clients::prepare(&workspace.settings, workspace.vault.root());
         let link = |name: &String| Some(prepared.iter().find(|brain| brain.name() == name)?.id.clone());
-        let left = routed.chain.iter().filter(|name| !spent.contains(name));
+        let left = self.chain.iter().filter(|name| !spent.contains(name));
         let chain: Vec<BrainId> = left.filter_map(link).collect();
         let place = |call: &CallRow| chain.iter().position(|link| link.brain == call.brain);
         let asked: Vec<usize> = calls.iter().filter_map(place).collect();

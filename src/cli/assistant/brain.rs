@@ -75,7 +75,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                 routine: routine.as_deref(),
                 attachments: attachment,
             };
-            show_route(context, &workspace, &question)
+            let routed = route(&workspace.settings, &question, None)?;
+            context.answer(&json!(ShownRoute::from(routed.clone())), routed.words())
         }
         Args::Reset { name } => reset(context, &workspace, name.as_deref()),
     }
@@ -99,11 +100,6 @@ fn show<'a>(context: &Context, none: &str, rows: impl Iterator<Item = (&'a Liste
         context.ui.line(none);
     }
     table.lines().filter(|line| !line.trim().is_empty()).for_each(|line| context.ui.line(line.trim()));
-}
-
-fn show_route(context: &Context, workspace: &Workspace, question: &QuestionProperties<'_>) -> CommandResult {
-    let routed = route(&workspace.settings, question, None)?;
-    context.answer(&json!(ShownRoute::from(routed.clone())), routed.words())
 }
 
 fn reset(context: &Context, workspace: &Workspace, name: Option<&str>) -> CommandResult {

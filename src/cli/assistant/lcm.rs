@@ -1,8 +1,6 @@
 //! `lcm` (lossless context management): searches long conversations, and describes, expands, updates and verifies their
 //! summaries.
 
-use std::io::IsTerminal;
-
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use tokio_util::sync::CancellationToken;
 

@@ -9,7 +9,6 @@ use crate::format::routine::Routine;
 use crate::routines::{self, ListedRoutine, RunError, RunProgress};
 use crate::schedule::Timetable;
 use crate::turn::{Facts, TurnJournal};
-use crate::vault::Actor;
 use crate::{daemon, toolbox};
 
 /// Scheduled prompts, each a note of the folder `routines`: lists them, runs one, turns one on or off.

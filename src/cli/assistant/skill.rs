@@ -3,7 +3,6 @@
 use crate::agent::skills::{ListedSkill, Skills};
 use crate::cli::prelude::*;
 use crate::cli::reminders::check::finding_line;
-use crate::reminders::PlacedFinding;
 
 /// Lists the vault's skills, or checks them.
 ///

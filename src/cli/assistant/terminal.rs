@@ -1,18 +1,13 @@
 //! Implements a turn's conversation at the terminal: prints its progress on standard error, and asks the person to
 //! approve calls.
 
-use std::io::{BufRead, IsTerminal, Write};
-use std::time::Duration;
-
 use async_trait::async_trait;
 
 use crate::agent::approvals::{ApprovalDecision, allow, decide_without_asking};
 use crate::agent::tools::{ApprovalRequest, ApprovalSubject, ApprovalVerdict, Approvals};
 use crate::cli::prelude::*;
 use crate::format::approval::{self, Approval, shown};
-use crate::terminal::Ui;
 use crate::turn::Conversation;
-use crate::vault::Actor;
 
 /// The terminal of a question. An answer is printed when it is whole.
 pub(super) struct TerminalConversation {

@@ -1,8 +1,6 @@
 //! `turns`: lists the latest turns, or shows one step by step. It can also make a turn's request again from the notes,
 //! and compare that with the request that was sent.
 
-use jiff::Timestamp;
-
 use crate::agent::rebuild_request::{RebuildError, rebuild};
 use crate::cli::prelude::*;
 use crate::toolbox;

@@ -1,7 +1,5 @@
 //! `usage`: adds up calls, tokens and cost from the logs.
 
-use std::io::IsTerminal;
-
 use crate::agent::budget::{self, UsageReport};
 use crate::cli::prelude::*;
 use crate::turn::usage::UsageGrouping;

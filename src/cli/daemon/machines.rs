@@ -2,12 +2,9 @@
 //!
 //! The voice is the machine that speaks on Discord and does shared work.
 
-use jiff::Timestamp;
-
 use crate::cli::prelude::*;
 use crate::config::{self, machine_name};
 use crate::doctor::ago;
-use crate::instance::DaemonLock;
 use crate::machines::engine::{self, Entries, StoreEngine};
 use crate::machines::identity::Identity;
 use crate::machines::join::{JoinCheck, ThisMachine};

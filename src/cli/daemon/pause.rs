@@ -2,7 +2,6 @@
 
 use crate::cli::prelude::*;
 use crate::pause::{self, Paused};
-use crate::when;
 
 /// Pauses all automatic work: routines, captures, summaries, phrasing by a brain.
 ///

@@ -8,7 +8,6 @@
 use std::process::Command;
 
 use crate::cli::prelude::*;
-use crate::config;
 use etcetera::BaseStrategy;
 
 /// Installs the daemon as a service of this user, or removes it.

@@ -1,11 +1,6 @@
 //! `status`: prints the daemon's state, overdue items, the next reminders and tasks, and the messages that wait to be
 //! sent.
 
-use std::io::IsTerminal;
-use std::time::Duration;
-
-use jiff::Timestamp;
-
 use crate::agenda::UpcomingItem;
 use crate::cli::prelude::*;
 use crate::config::{DISCORD_TOKEN_VARIABLE, MEMORY};
@@ -14,7 +9,6 @@ use crate::doctor::{StatusReport, ago, report};
 use crate::format::approval;
 use crate::instance::{DaemonLock, ONE_STATE};
 use crate::tasks::Scanner;
-use crate::terminal::printable;
 
 /// Shows the daemon's state, what is late, what comes next, and undelivered notifications.
 #[derive(Debug, clap::Args)]

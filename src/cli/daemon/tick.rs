@@ -14,8 +14,6 @@ use crate::deliver::pass::pass;
 use crate::deliver::{PassMode, PassReport, PassState};
 use crate::history::{History, LOOSE_OBJECTS};
 use crate::instance::{DaemonLock, LastTick};
-use crate::reminders::PlacedFinding;
-use crate::terminal::Ui;
 
 /// Makes one pass of the scheduler, then exits.
 ///

@@ -3,7 +3,6 @@
 
 use crate::cli::prelude::*;
 use crate::routines::{self, RoutineNote, RunProgress};
-use crate::terminal::Ui;
 use crate::turn::TurnJournal;
 use crate::{daemon, toolbox};
 

@@ -3,8 +3,6 @@
 
 use std::io::{self, Write};
 
-use serde_json::Value;
-
 use super::host_settings::{self, MEND, utf8};
 use crate::cli::prelude::*;
 use crate::hooks::archive::delegate::condense;

@@ -9,8 +9,6 @@
 
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
-
 use crate::cli::prelude::*;
 use crate::config::{self, FILE_NAME};
 use crate::hooks::memories;
@@ -39,7 +37,8 @@ pub(super) fn install(
     let here = current_dir()?;
     let project = memories::project(&here);
     let is_home = etcetera::home_dir().is_ok_and(|home| home == project);
-    if !wanted.unwrap_or_else(|| !is_home && context.ui.can_ask() && is_project(project)) {
+    let is_project = || [".git", ".claude", "CLAUDE.md"].iter().any(|name| project.join(name).exists());
+    if !wanted.unwrap_or_else(|| !is_home && context.ui.can_ask() && is_project()) {
         return Ok(None);
     }
     let scope = derive(&here, |name| std::env::var(name).ok());
@@ -95,11 +94,6 @@ pub(super) fn utf8(path: &Path) -> Result<String> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         CommandError::usage(format!("`{}` isn't UTF-8, which a settings file can't name", path.display()))
     })
-}
-
-/// Whether a folder looks like a project.
-fn is_project(folder: &Path) -> bool {
-    folder.join(".git").exists() || folder.join(".claude").exists() || folder.join("CLAUDE.md").exists()
 }
 
 /// The host's personal settings file of a project.

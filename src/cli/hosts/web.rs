@@ -4,7 +4,6 @@ use std::process::{Command, Stdio};
 
 use crate::cli::prelude::*;
 use crate::daemon::{DaemonEvent, notify_pages, stop_on_signals};
-use crate::instance::DaemonLock;
 use crate::vault::Watcher;
 use crate::web::control_socket::{self, ControlReply, ControlRequest};
 use crate::web::{Invitation, LiveUpdates, PageServer, PageStore};

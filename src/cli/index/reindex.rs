@@ -1,6 +1,5 @@
 //! `reindex`: rebuilds the index from the notes.
 
-use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 

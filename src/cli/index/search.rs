@@ -1,16 +1,12 @@
 //! `search`: prints the blocks of the vault that match a query, best first.
 
-use std::io::BufRead;
-
 use serde::Deserialize;
-use serde_json::Value;
 
 use crate::cli::memories::expand_here;
 use crate::cli::prelude::*;
 use crate::deliver::{link, takes_links};
 use crate::format::lenient_json;
 use crate::search::{Answer, Hit, Query, Reranked, SearchClient};
-use crate::terminal::printable;
 
 /// Searches all notes, logs and memories.
 ///

@@ -1,13 +1,10 @@
 //! `inbox`: lists candidates (proposed memories), keeps or declines them, and searches logs for new candidates.
 
-use std::collections::HashSet;
-
 use crate::capture::{HUMAN, Inbox, InboxError, ListedCandidate, QuestionBuilder, new_turns, rules};
 use crate::cli::prelude::*;
 use crate::config::InboxSettings;
 use crate::format::Finding;
 use crate::format::candidate::{Candidate, CandidateState, is_id};
-use crate::vault::{NotePath, WalkOptions};
 
 /// Shows the facts from your conversations that are proposed for memory, and keeps or declines them.
 ///
@@ -183,10 +180,8 @@ fn scan(
 /// The named logs, or all of conversations, in order.
 fn selected_logs(workspace: &Workspace, logs: &[String]) -> Result<Vec<NotePath>> {
     let folder = workspace.note(&workspace.settings.paths.logs);
-    let options = WalkOptions { under: Some(folder.clone()), ..WalkOptions::default() };
-    let walked = workspace.vault.walk_if_there(&options)?;
-    let mut all: Vec<NotePath> = walked.entries.into_iter().map(|entry| entry.path).collect();
-    all.sort();
+    let notes = workspace.vault.notes_below(folder.clone())?;
+    let mut all: Vec<NotePath> = notes.into_iter().map(|entry| entry.path).collect();
     if logs.is_empty() {
         all.retain(|path| new_turns::is_conversation_log(&workspace.settings.paths.logs, path.as_str()));
         return Ok(all);

@@ -9,7 +9,6 @@ use crate::format::pinned::LinkTarget;
 use crate::memory::{
     ForgottenMemory, ListedDay, ListedSection, MemoryError, MemoryKind, MemoryRef, read_working, working,
 };
-use crate::vault::Actor;
 
 /// Saves, lists, reads and removes memories.
 #[derive(Debug, clap::Subcommand)]

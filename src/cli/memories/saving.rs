@@ -4,7 +4,6 @@ use super::arguments::{parse_name, parse_scope, text_argument};
 use crate::cli::prelude::*;
 use crate::format::commitment::{Commitment, Precision};
 use crate::memory::{MemoryFields, MemoryKind, MemoryTier, NewMemory, SavedMemory, Scope, Temporal};
-use crate::when;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct SaveArgs {

@@ -84,11 +84,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let done = context.report(&all, all.iter().map(|finding| finding_line(finding)), found.is_empty());
     if !foreign.is_empty() {
         context.ui.note("tasks of other programs are left to them; this is not an error");
-        let Workspace { vault, settings, zone, clock, .. } = &workspace;
         // An error here was reported above as a finding.
-        if let Ok(Some(offer)) = crate::tasks::count_disabled_forms(vault, settings, zone, clock.now()) {
-            context.ui.note(format!("{}; {}", offer.count_text(), offer.setting_hint()));
-        }
+        context.note_disabled_forms(&workspace);
     }
     match found.len() {
         0 if foreign.is_empty() => context.ui.line("every line is understood"),
@@ -107,8 +104,7 @@ fn check_other_notes(
     foreign: &mut Vec<PlacedFinding>,
 ) {
     let walk = workspace.vault.walk(&WalkOptions::default());
-    let mut notes = or_finding(walk.map(|walk| walk.entries), ".", found);
-    notes.sort_by(|one, other| one.path.cmp(&other.path));
+    let notes = or_finding(walk.map(|walk| walk.entries), ".", found);
     for note in notes.iter().map(|entry| &entry.path) {
         // `check` doesn't report notes that can't be read or are gone.
         let Ok(bytes) = workspace.vault.read(note) else { continue };

@@ -5,7 +5,6 @@ use crate::cli::prelude::*;
 use crate::deliver::MessageScope;
 use crate::format::commitment::{self, Commitment};
 use crate::memory::commitments::ListedFollowUp;
-use crate::when;
 
 /// Adds, lists, changes and ends follow-ups.
 #[derive(Debug, clap::Subcommand)]

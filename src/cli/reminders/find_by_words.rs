@@ -5,8 +5,6 @@
 //! words that are part of a message. Words that occur in several messages are an error that lists messages; nothing is
 //! guessed.
 
-use std::collections::HashSet;
-
 use jiff::ToSpan;
 
 use crate::cli::prelude::*;

@@ -7,7 +7,6 @@ use crate::cli::prelude::*;
 use crate::format::reminder::{ParsedLine, Recur, parse_line};
 use crate::reminders::PreviewedReminder;
 use crate::tasks::{Scanner, TaskAction, TaskRewrite, is_task_id};
-use crate::when;
 
 impl Remind<'_> {
     pub(super) fn skip(&self, id: &str) -> CommandResult {

@@ -2,7 +2,6 @@
 //! except adding and previewing also work for task lines of other plugins.
 
 use jiff::civil::DateTime;
-use jiff::{SignedDuration, Timestamp};
 
 use super::find_by_words;
 use crate::cli::init;
@@ -246,10 +245,8 @@ impl Remind<'_> {
         }
         let skipped = self.reminders().skip_unsent(id, self.now, self.context.origin())?;
         let is_changed = skipped.is_some();
-        let written = skipped.unwrap_or_else(|| {
-            let line_text = String::from_utf8_lossy(&line.text).into_owned();
-            WrittenReminder::new(id, line_text)
-        });
+        let unchanged = || WrittenReminder::new(id, String::from_utf8_lossy(&line.text).into_owned());
+        let written = skipped.unwrap_or_else(unchanged);
         self.context.answer(&written, &written.line_text)?;
         if written.id != id {
             self.context.ui.note("the snoozed line was removed");

@@ -1,12 +1,10 @@
 //! Prints the questions of `setup` at the terminal and reads the answers; a secret isn't shown while it is typed.
 
-use std::io::{BufRead, Write};
-
 use anstyle::{AnsiColor, Style};
 
 use crate::cli::error::CommandError;
+use crate::cli::prelude::*;
 use crate::setup::SetupQuestion;
-use crate::terminal::{Ui, printable};
 
 const ASK: Style = Style::new().bold();
 const OK: Style = AnsiColor::Green.on_default();
@@ -74,7 +72,9 @@ impl Terminal {
                 self.ui.note("");
             }
             if line.last() == Some(&INTERRUPT) {
-                interrupt();
+                // Ends the program as Ctrl-C does.
+                let _ =
+                    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::INT);
             }
             // Ctrl-D.
             if line.is_empty() || line.last() == Some(&INTERRUPT) {
@@ -107,11 +107,6 @@ fn read_line(input: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
             return Ok(line);
         }
     }
-}
-
-/// Ends the program as Ctrl-C does.
-fn interrupt() {
-    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::INT);
 }
 
 /// Hides typed characters until it is dropped. Ctrl-C ends a line meanwhile, so that the terminal is always restored.

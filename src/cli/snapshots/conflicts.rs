@@ -1,12 +1,9 @@
 //! `conflicts`: lists a sync tool's conflict copies, shows them, and merges them into their notes.
 
-use serde_json::Value;
-
 use super::shared::{diff_style, diff_text, refresh, vault_path};
 use crate::cli::prelude::*;
 use crate::conflicts::{ConflictCopy, ConflictError, Finder, MergePlan, copy_of, execute, plan};
 use crate::history::{DiffStyle, FileDiff, FileMode, HistoryError};
-use crate::vault::NotePath;
 
 /// Merges a sync tool's conflict copy into its note.
 ///

@@ -7,7 +7,6 @@ use super::diff::{is_path, unknown_path};
 use super::shared::{ago, diff_style, diff_text, note_path, open_history, refresh, stat_words, vault_path};
 use crate::cli::prelude::*;
 use crate::history::{BlameBound, Deletions, History, LineWriter, LogFilter};
-use crate::terminal::printable;
 
 /// Shows every change of the vault, newest first: when, who, what.
 #[derive(Debug, clap::Args)]

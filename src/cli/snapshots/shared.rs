@@ -1,11 +1,8 @@
 //! Has the functions that several commands of this folder use: opens the history, resolves typed paths, formats times
 //! and differences.
 
-use jiff::{SignedDuration, Timestamp};
-
 use crate::cli::prelude::*;
 use crate::history::{Deletions, DiffStyle, FileDiff, History, HistoryError, diff_stat, render_diff};
-use crate::vault::NotePath;
 
 /// Opens the history of a vault as the observer of its writes.
 pub(in crate::cli) fn open_history(workspace: &Workspace) -> Result<Arc<History>> {

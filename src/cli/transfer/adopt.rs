@@ -6,8 +6,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
-
 use super::batch;
 use crate::cli::prelude::*;
 use crate::cli::reminders::check;

@@ -3,7 +3,6 @@
 use crate::cli::prelude::*;
 use crate::memory::Origin;
 use crate::transfer::{ImportBatch, ImportProblem, ImportReport, Importer};
-use crate::vault::Actor;
 
 /// The most problems that are listed.
 const MAX_LISTED: usize = 50;

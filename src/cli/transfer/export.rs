@@ -1,7 +1,6 @@
 //! `export`: writes the memories, daily notes, reminders, follow-ups and pins to standard output or a file. The formats
 //! are Markdown, JSON Lines, iCalendar (reminders and follow-ups alone), and a folder in the Open Knowledge Format.
 
-use std::collections::HashSet;
 use std::ffi::OsStr;
 
 use clap::ValueEnum;

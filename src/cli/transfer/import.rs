@@ -1,10 +1,11 @@
 //! `import`: takes other programs' memories, and exports of vault-agent, into the vault.
 
+use clap::ValueEnum;
+
 use super::adopt;
 use super::batch::{print_report, write};
 use crate::cli::prelude::*;
 use crate::transfer::{self, ImportSourceKind, TransferError};
-use crate::vault::NotePath;
 
 /// Imports an OpenClaw workspace, a basic-memory project or another folder of notes, the file of the MCP reference
 /// memory server, or a JSON Lines export; entries that exist already are not added again, and no note is overwritten.
@@ -48,14 +49,9 @@ enum SourceOption {
 }
 
 impl SourceOption {
+    /// The kind of that name; none for tasks, which are no source of an import.
     fn source(self) -> Option<ImportSourceKind> {
-        match self {
-            Self::Openclaw => Some(ImportSourceKind::Openclaw),
-            Self::BasicMemory => Some(ImportSourceKind::BasicMemory),
-            Self::McpMemory => Some(ImportSourceKind::McpMemory),
-            Self::Jsonl => Some(ImportSourceKind::Jsonl),
-            Self::Tasks => None,
-        }
+        ImportSourceKind::named(self.to_possible_value()?.get_name())
     }
 }
 

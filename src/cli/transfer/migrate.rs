@@ -1,7 +1,5 @@
 //! `migrate`: imports the store of another memory server (`memory.json`) once, and renames the file to a backup.
 
-use jiff::Timestamp;
-
 use super::batch::{print_report, write};
 use crate::cli::prelude::*;
 use crate::transfer::{ImportBatch, ImportReport, TransferError, bounded_read, memory_json};
