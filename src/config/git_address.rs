@@ -48,13 +48,15 @@ pub fn check(remote: &str) -> Result<(), &'static str> {
     if !is_plain(user) || user.starts_with('-') { Err("has no user that is one") } else { Ok(()) }
 }
 
-/// A text with the passwords of its addresses masked: they must not stand in a log.
+/// A text with the secrets of its addresses masked: they must not stand in a log. A web address may hold a token in the
+/// place of the user, so all before the `@` is masked there; elsewhere the password.
 pub fn shown(text: &str) -> String {
     let masked = |word: &str| {
         let (scheme, rest) = word.split_once("://")?;
-        let (user, host) = rest.split_once('@')?;
-        let (user, _) = user.split_once(':')?;
-        Some(format!("{scheme}://{user}:***@{host}"))
+        let (login, host) = rest.split_once('@').filter(|(login, _)| !login.contains('/'))?;
+        let is_web = scheme.ends_with("http") || scheme.ends_with("https");
+        let kept = if is_web { String::new() } else { format!("{}:", login.split_once(':')?.0) };
+        Some(format!("{scheme}://{kept}***@{host}"))
     };
     let words = text.split(' ').map(|word| masked(word).unwrap_or_else(|| word.to_owned()));
     words.collect::<Vec<_>>().join(" ")
@@ -118,8 +120,18 @@ mod tests {
     }
 
     #[test]
-    fn a_password_never_reaches_a_log() {
-        let said = shown("fatal: unable to access https://me:secret@host/x.git: no");
-        assert_eq!(said, "fatal: unable to access https://me:***@host/x.git: no");
+    fn a_secret_of_an_address_never_reaches_a_log() {
+        for (address, masked) in [
+            ("'https://me:secret@host/x.git':", "'https://***@host/x.git':"),
+            ("https://secret@host/x@y.git", "https://***@host/x@y.git"),
+            ("ssh://me:secret@host/x.git", "ssh://me:***@host/x.git"),
+            ("ssh://git@host/x.git", "ssh://git@host/x.git"),
+            ("https://host/x@y.git", "https://host/x@y.git"),
+        ] {
+            assert_eq!(
+                shown(&format!("unable to access {address} no")),
+                format!("unable to access {masked} no")
+            );
+        }
     }
 }
