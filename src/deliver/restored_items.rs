@@ -82,7 +82,7 @@ impl Restoring<'_> {
     }
 
     /// Lets the occurrences of an item from `from` to `to` fire, as if they had never been delivered; or records the
-    /// one at `to` in `state`, so that it doesn't fire.
+    /// one at `to` in `state`, so that it doesn't fire. One that a message carries is told, and stays as it is.
     fn settle(
         &self,
         (from, to): (civil::DateTime, civil::DateTime),
@@ -98,7 +98,8 @@ impl Restoring<'_> {
         }
         let sql = "INSERT INTO deliveries (key, subject, local, state, line, fact, error, settings)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-                   ON CONFLICT (key) DO UPDATE SET state = ?4, line = ?5, error = ?7, settings = ?8";
+                   ON CONFLICT (key) DO UPDATE SET state = ?4, line = ?5, error = ?7, settings = ?8
+                   WHERE message IS NULL";
         let key = delivery_journal::key(id, to, None);
         let fact = serde_json::to_string(fact).unwrap_or_default();
         let why = "restored after its time; `restore --fire-missed` would deliver it";

@@ -1,6 +1,10 @@
 //! Records the progress of a message and of the deliveries that it carries, from the claim until the message is sent or
 //! refused. A claim reserves the deliveries, so that no other process sends them, and cuts the message into chunks that
 //! fit its notifier. The chunks are sent one by one. After the last chunk, all deliveries of the message are `sent`.
+//!
+//! A step changes only rows in the state that it leaves. So a process that is late, because it was suspended or the lock
+//! of its pass was deleted, takes back nothing that another process recorded meanwhile. A delivery that a message
+//! carries is `due` or `sending`, and only steps of that message change it.
 
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};
@@ -95,22 +99,25 @@ impl Journal {
         })
     }
 
-    /// Records, before the attempt, that a chunk is being sent. Refused where the disk may have no room left for the
-    /// outcome, since the next pass would then send it again.
-    pub fn sending(&self, key: &str, chunk: usize, now: Timestamp) -> Result<()> {
+    /// Records, before the attempt, that a chunk is being sent. Returns false if another process has sent the chunk or
+    /// ended the message. Refused where the disk may have no room left for the outcome, since the next pass would then
+    /// send it again.
+    pub fn sending(&self, key: &str, chunk: usize, now: Timestamp) -> Result<bool> {
         let now = now.as_millisecond();
         self.db.needs_room()?;
         self.db.write(|tx| {
             let begun = "UPDATE chunks SET state = 'sending', first_ms = min(coalesce(first_ms, ?3), ?3)
-                         WHERE message = ?1 AND chunk = ?2";
-            tx.execute(begun, params![key, chunk, now])?;
+                         WHERE message = ?1 AND chunk = ?2 AND state <> 'sent'";
+            if tx.execute(begun, params![key, chunk, now])? == 0 {
+                return Ok(false);
+            }
             for sql in [
                 "UPDATE messages SET attempted_ms = ?2 WHERE key = ?1",
                 "UPDATE deliveries SET state = 'sending', attempted_ms = ?2 WHERE message = ?1",
             ] {
                 tx.execute(sql, params![key, now])?;
             }
-            Ok(())
+            Ok(true)
         })
     }
 
@@ -118,7 +125,7 @@ impl Journal {
     /// `sent`: returns whether that is so.
     pub fn sent(&self, key: &str, chunk: usize, message_id: Option<&str>, place: &str) -> Result<bool> {
         self.db.write(|tx| {
-            let sent = "UPDATE chunks SET state = 'sent', message_id = ?3 WHERE message = ?1 AND chunk = ?2";
+            let sent = "UPDATE chunks SET state = 'sent', message_id = ?3 WHERE message = ?1 AND chunk = ?2 AND state = 'sending'";
             tx.execute(sent, params![key, chunk, message_id])?;
             let rest = "SELECT EXISTS (SELECT 1 FROM chunks WHERE message = ?1 AND state <> 'sent')";
             let has_more: bool = tx.query_row(rest, [key], |row| row.get(0))?;
@@ -151,9 +158,12 @@ impl Journal {
         place: &str,
     ) -> Result<()> {
         self.db.write(|tx| {
+            let sql = "UPDATE chunks SET state = 'due', first_ms = NULL
+                       WHERE message = ?1 AND chunk = ?2 AND state = 'sending'";
+            if tx.execute(sql, params![key, chunk])? == 0 {
+                return Ok(());
+            }
             tx.execute("UPDATE deliveries SET place = ?2 WHERE message = ?1", [key, place])?;
-            let sql = "UPDATE chunks SET state = 'due', first_ms = NULL WHERE message = ?1 AND chunk = ?2";
-            tx.execute(sql, params![key, chunk])?;
             put_off(tx, key, retry, reason)?;
             let is_unsent = "SELECT EXISTS (SELECT 1 FROM deliveries WHERE message = ?1)
                              AND NOT EXISTS (SELECT 1 FROM chunks WHERE message = ?1 AND state <> 'due')";
@@ -186,13 +196,14 @@ impl Journal {
     }
 
     /// Moves a refused message on to the next place, whose chunks hold at most `limit` units. Returns the changed
-    /// message.
+    /// message; none if another process has moved or ended it.
     pub fn reroute(&self, key: &str, route: u8, limit: usize) -> Result<Option<JournalMessage>> {
         self.db.write(|tx| {
+            let before = read_messages(tx, "WHERE key = ?1 AND route < ?2", &[&key, &route])?.pop();
+            let Some(message) = before else { return Ok(None) };
             let sql = "UPDATE messages SET route = ?2, retry_ms = NULL WHERE key = ?1";
             tx.execute(sql, params![key, route])?;
             tx.execute("DELETE FROM chunks WHERE message = ?1", [key])?;
-            let Some(message) = read_messages(tx, "WHERE key = ?1", &[&key])?.pop() else { return Ok(None) };
             insert_chunks(tx, message.kind, key, route, &message.body, limit)?;
             Ok(read_messages(tx, "WHERE key = ?1", &[&key])?.pop())
         })

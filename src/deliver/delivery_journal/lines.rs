@@ -238,11 +238,11 @@ impl Journal {
         self.db.execute_each(sql, lines.iter().map(|(key, line)| (key, line.bytes())))
     }
 
-    /// Gives a task that was notified under one key another key, because it moved or changed.
+    /// Gives a task that was surely notified under one key another key, because it moved or changed.
     pub fn task_moved(&self, from: &str, to: &str, line: &LineHash, fact: &NotifiedItem) -> Result<()> {
         let (subject, local) = parts(to);
         let sql = "UPDATE OR IGNORE deliveries SET key = ?2, subject = ?3, local = ?4, line = ?5, fact = ?6
-                   WHERE key = ?1";
+                   WHERE key = ?1 AND state IN ('sent', 'done')";
         self.db.execute(sql, params![from, to, subject, local, line.bytes(), to_json(fact)]).map(drop)
     }
 }

@@ -300,7 +300,7 @@ impl Journal {
     /// # Errors
     /// The journal can't be written.
     pub fn record_run_wait(&self, key: &str, why: &str) -> Result<bool> {
-        let sql = "UPDATE runs SET waits = ?2 WHERE key = ?1 AND waits IS NOT ?2";
+        let sql = "UPDATE runs SET waits = ?2 WHERE key = ?1 AND state <> 'done' AND waits IS NOT ?2";
         Ok(self.db.execute(sql, [key, why])? > 0)
     }
 

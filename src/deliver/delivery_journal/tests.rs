@@ -51,6 +51,12 @@ fn state(journal: &Journal, id: &str, day: i8) -> Option<DeliveryState> {
     journal.row(&key(id, local(day), None)).unwrap().map(|row| row.state)
 }
 
+/// Sends a message of one chunk.
+fn send(journal: &Journal, key: &str) {
+    assert!(journal.sending(key, 0, at(0)).unwrap());
+    assert!(journal.sent(key, 0, None, "place").unwrap());
+}
+
 #[test]
 fn a_delivery_goes_through_its_states() {
     let (_dir, journal) = journal();
@@ -131,6 +137,7 @@ fn chunks_are_sent_one_by_one_and_a_begun_message_is_kept() {
     assert_eq!(open[0].chunks[0].state, ChunkState::Sent);
     assert_eq!(open[0].chunks[1].state, ChunkState::Due);
     assert_eq!(state(&journal, "a", 1), Some(DeliveryState::Sending));
+    assert!(journal.sending(key, 1, at(9)).unwrap());
     assert!(journal.sent(key, 1, None, "place").unwrap());
     assert_eq!(journal.row(key).unwrap().unwrap().delivered.as_ref(), Some(nonces[0]));
 }
@@ -163,7 +170,7 @@ fn the_latest_sent_occurrence_is_found() {
     for day in [1, 3, 5] {
         let claimed = journal.claim(&[message("a", day, "x")], |_| LIMIT).unwrap();
         if day < 5 {
-            journal.sent(&claimed[0].key, 0, None, "place").unwrap();
+            send(&journal, &claimed[0].key);
         }
     }
     assert_eq!(journal.latest_sent("a", local(1), local(9)).unwrap(), Some(local(3)));
@@ -219,12 +226,12 @@ fn a_newer_journal_is_left_alone() {
 fn a_committed_row_survives_and_pruning_keeps_the_newest() {
     let (dir, journal) = journal();
     let claimed = journal.claim(&[message("a", 1, "x")], |_| LIMIT).unwrap();
-    journal.sent(&claimed[0].key, 0, None, "place").unwrap();
+    send(&journal, &claimed[0].key);
     drop(journal);
     let journal = Journal::open(dir.path()).unwrap();
     assert_eq!(state(&journal, "a", 1), Some(DeliveryState::Sent));
     let claimed = journal.claim(&[message("b", 1, "x")], |_| LIMIT).unwrap();
-    journal.sent(&claimed[0].key, 0, None, "place").unwrap();
+    send(&journal, &claimed[0].key);
     journal
         .db
         .write(|tx| tx.execute("UPDATE deliveries SET number = -300000 WHERE subject = 'a'", []))
@@ -232,4 +239,69 @@ fn a_committed_row_survives_and_pruning_keeps_the_newest() {
     journal.done([key("a", local(1), None).as_str()]).unwrap();
     assert_eq!(state(&journal, "a", 1), None, "long done");
     assert_eq!(state(&journal, "b", 1), Some(DeliveryState::Sent));
+}
+
+#[test]
+fn a_late_writer_takes_back_nothing_that_was_sent() {
+    let (dir, journal) = journal();
+    let late = Journal::open(dir.path()).unwrap();
+    let (key, text) = ("answer:1".to_owned(), "x".to_owned());
+    // An answer stays in the journal after it was sent.
+    let claimed =
+        journal.claim(&[NewMessage::plain(key.clone(), MessageKind::Answer, None, text)], |_| LIMIT).unwrap();
+    assert!(journal.sending(&key, 0, at(0)).unwrap() && journal.sent(&key, 0, Some("99"), "place").unwrap());
+    assert!(!late.sending(&key, 0, at(1)).unwrap(), "it would come twice");
+    late.not_sent(&key, 0, at(9), "unreachable", "place").unwrap();
+    late.sent(&key, 0, Some("100"), "place").unwrap();
+    let answer = journal.answer(&claimed[0].key).unwrap().unwrap();
+    let chunk = &answer.chunks[0];
+    assert_eq!(
+        (chunk.state, chunk.message_id.as_deref(), answer.retry),
+        (ChunkState::Sent, Some("99"), None)
+    );
+    // Nor is a message sent that was ended.
+    let key = &journal.claim(&[message("a", 1, "x")], |_| LIMIT).unwrap()[0].key;
+    send(&journal, key);
+    assert!(!late.sending(key, 0, at(1)).unwrap());
+    late.failed(key, "no", "settings").unwrap();
+    assert_eq!(state(&journal, "a", 1), Some(DeliveryState::Sent));
+}
+
+#[test]
+fn a_message_that_another_writer_moved_on_stays_where_it_is() {
+    let (dir, journal) = journal();
+    let late = Journal::open(dir.path()).unwrap();
+    let key = &journal.claim(&[message("a", 1, "x")], |_| LIMIT).unwrap()[0].key;
+    journal.reroute(key, 1, LIMIT).unwrap().unwrap();
+    assert!(!late.sent(key, 0, Some("99"), "the first place").unwrap());
+    assert!(journal.sending(key, 0, at(1)).unwrap());
+    assert_eq!(late.reroute(key, 1, LIMIT).unwrap(), None);
+    let open = &journal.messages().unwrap()[0];
+    assert_eq!((open.route, open.chunks[0].state), (1, ChunkState::Sending));
+}
+
+#[test]
+fn what_a_message_carries_is_left_to_its_sender() {
+    use crate::deliver::Restoring;
+    use crate::schedule::Zone;
+
+    let (dir, journal) = journal();
+    let (late, zone) = (Journal::open(dir.path()).unwrap(), Zone::get("UTC").unwrap());
+    let id = "rid_AAAAAAAAAAAA";
+    let line = format!("- [ ] date=2026-12-01 time=09:30 recur=none msg=\"x\" id={id}\n");
+    let restoring =
+        Restoring { journal: &late, zone: &zone, now: "2026-12-01T10:00:00Z".parse().unwrap(), fire: false };
+    let key = &journal.claim(&[message(id, 1, "x")], |_| LIMIT).unwrap()[0].key;
+    for step in [DeliveryState::Due, DeliveryState::Sending] {
+        assert_eq!(state(&journal, id, 1), Some(step));
+        assert_eq!(restoring.hold_reminders(b"", line.as_bytes()).unwrap(), 1);
+        late.task_moved(key, "b@2026-12-01T09:30", &LineHash::of(b"b"), &fact("b", 1)).unwrap();
+        assert_eq!(state(&journal, id, 1), Some(step));
+        journal.sending(key, 0, at(0)).unwrap();
+    }
+    journal.not_sent(key, 0, at(9), "unreachable", "place").unwrap();
+    assert_eq!(state(&journal, id, 1), Some(DeliveryState::Due));
+    // It is on no message's way any more.
+    restoring.hold_reminders(b"", line.as_bytes()).unwrap();
+    assert_eq!(state(&journal, id, 1), Some(DeliveryState::Failed));
 }

@@ -347,7 +347,9 @@ impl<'c> Sender<'c> {
             }
         }
         fail::fail_point!("deliver::before-sending-row");
-        self.pass.journal.sending(&message.key, chunk, now)?;
+        if !self.pass.journal.sending(&message.key, chunk, now)? {
+            return Ok(SendOutcome::Unknown { reason: "another process sent it meanwhile".to_owned() });
+        }
         fail::fail_point!("deliver::before-send");
         let Some(left) = rights.left(self.pass) else {
             let reason = "the machine's claim ran out before it was sent".to_owned();

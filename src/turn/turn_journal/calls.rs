@@ -81,13 +81,15 @@ impl TurnJournal {
         })
     }
 
-    /// Records a finished tool call.
+    /// Records a finished tool call, unless its end is recorded already.
     pub fn tool_finished(&self, message: u64, number: u32, end: &ToolEnd, now: Timestamp) -> Result<()> {
         self.db.write(|tx| {
-            let sql =
-                "UPDATE tools SET result = ?3, is_error = ?4, ms = ?5 WHERE message = ?1 AND number = ?2";
-            tx.execute(sql, params![message.to_string(), number, end.text, end.is_error, end.ms])?;
-            step(tx, message, "tool finished", now, if end.is_error { "failed" } else { "" })
+            let sql = "UPDATE tools SET result = ?3, is_error = ?4, ms = ?5
+                       WHERE message = ?1 AND number = ?2 AND result IS NULL";
+            match tx.execute(sql, params![message.to_string(), number, end.text, end.is_error, end.ms])? {
+                0 => Ok(()),
+                _ => step(tx, message, "tool finished", now, if end.is_error { "failed" } else { "" }),
+            }
         })
     }
 

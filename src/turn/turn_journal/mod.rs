@@ -138,8 +138,9 @@ impl TurnJournal {
         self.db.write(|tx| {
             for other in others {
                 let sql = "UPDATE turns SET joined = ?2 WHERE message = ?1 AND state = 'accepted'";
-                tx.execute(sql, params![other.to_string(), leader.to_string()])?;
-                step(tx, *other, "joined", now, &leader.to_string())?;
+                if tx.execute(sql, params![other.to_string(), leader.to_string()])? > 0 {
+                    step(tx, *other, "joined", now, &leader.to_string())?;
+                }
             }
             Ok(())
         })

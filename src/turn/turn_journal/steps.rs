@@ -1,5 +1,6 @@
 //! Records the steps of a turn: its states, memories, request, answer, progress message and suspension. Also records a
-//! person's request to stop the turn. A suspension is the wait for an approval.
+//! person's request to stop the turn. A suspension is the wait for an approval. A step that the turn's state doesn't
+//! allow changes nothing.
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};
@@ -28,9 +29,11 @@ impl TurnJournal {
     pub fn record_recalled(&self, message: u64, recalled: &RecallRow, now: Timestamp) -> Result<()> {
         let RecallRow { injection, problem } = recalled;
         self.db.write(|tx| {
-            let sql = "UPDATE turns SET injection = ?2, recall_problem = ?3 WHERE message = ?1";
-            tx.execute(sql, params![message.to_string(), injection, problem])?;
-            advance(tx, message, TurnState::Recalled, problem.as_deref().unwrap_or(""), now).map(drop)
+            if advance(tx, message, TurnState::Recalled, problem.as_deref().unwrap_or(""), now)? {
+                let sql = "UPDATE turns SET injection = ?2, recall_problem = ?3 WHERE message = ?1";
+                tx.execute(sql, params![message.to_string(), injection, problem])?;
+            }
+            Ok(())
         })
     }
 
@@ -39,19 +42,27 @@ impl TurnJournal {
         let RequestRow { at, budget, tail, hash, skills, sums } = request;
         let (at, skills) = (at.as_millisecond(), skills.as_ref().map(ToString::to_string));
         self.db.write(|tx| {
-            let sql = "UPDATE turns SET at_ms = ?2, budget = ?3, tail = ?4, hash = ?5, skills = ?6, sums = ?7
-                       WHERE message = ?1";
-            tx.execute(sql, params![message.to_string(), at, budget, tail, hash, skills, sums.join(",")])?;
-            advance(tx, message, TurnState::Assembled, hash, now).map(drop)
+            if advance(tx, message, TurnState::Assembled, hash, now)? {
+                let sql =
+                    "UPDATE turns SET at_ms = ?2, budget = ?3, tail = ?4, hash = ?5, skills = ?6, sums = ?7
+                           WHERE message = ?1";
+                tx.execute(
+                    sql,
+                    params![message.to_string(), at, budget, tail, hash, skills, sums.join(",")],
+                )?;
+            }
+            Ok(())
         })
     }
 
     /// Records, before it happens, that a brain is asked.
     pub fn record_call_start(&self, message: u64, brain: &str, now: Timestamp) -> Result<()> {
         self.db.write(|tx| {
-            let sql = "UPDATE turns SET brain = ?2 WHERE message = ?1";
-            tx.execute(sql, params![message.to_string(), brain])?;
-            advance(tx, message, TurnState::Called, brain, now).map(drop)
+            if advance(tx, message, TurnState::Called, brain, now)? {
+                let sql = "UPDATE turns SET brain = ?2 WHERE message = ?1";
+                tx.execute(sql, params![message.to_string(), brain])?;
+            }
+            Ok(())
         })
     }
 

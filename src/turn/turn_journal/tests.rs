@@ -89,3 +89,36 @@ fn a_file_that_is_no_database_is_put_aside() {
     assert!(journal.accept(&turn(1), now()).unwrap());
     assert!(dir.path().join("turns.sqlite.broken-1").exists());
 }
+
+#[test]
+fn a_late_writer_changes_no_turn_that_is_answered() {
+    let dir = tempfile::tempdir().unwrap();
+    let (journal, late) = (TurnJournal::open(dir.path()).unwrap(), TurnJournal::open(dir.path()).unwrap());
+    journal.accept(&turn(1), now()).unwrap();
+    let request = |hash: &str| RequestRow {
+        at: now(),
+        budget: 1,
+        tail: None,
+        hash: hash.into(),
+        skills: None,
+        sums: Vec::new(),
+    };
+    let recalled = |injection: &str| RecallRow { injection: injection.into(), problem: None };
+    journal.record_recalled(1, &recalled("tea"), now()).unwrap();
+    journal.record_request(1, &request("first"), now()).unwrap();
+    journal.record_call_start(1, "claude", now()).unwrap();
+    let call = ToolCall { id: "c".into(), name: "memory_save".into(), arguments: "{}".into() };
+    journal.tool_started(1, 0, &call, now()).unwrap();
+    let end = ToolEnd { text: "ok".into(), is_error: false, ms: 3 };
+    journal.tool_finished(1, 0, &end, now()).unwrap();
+    assert!(journal.record_answer(1, "text", "", 1, now()).unwrap());
+    let (before, steps) = (journal.turn(1).unwrap(), journal.steps(1).unwrap());
+
+    late.record_recalled(1, &recalled("coffee"), now()).unwrap();
+    late.record_request(1, &request("second"), now()).unwrap();
+    late.record_call_start(1, "local", now()).unwrap();
+    late.tool_finished(1, 0, &ToolEnd::failed("unknown"), now()).unwrap();
+    late.join(2, &[1], now()).unwrap();
+    assert_eq!((journal.turn(1).unwrap(), journal.steps(1).unwrap()), (before, steps));
+    assert_eq!(journal.tools(1).unwrap()[0].result.as_ref(), Some(&end));
+}
