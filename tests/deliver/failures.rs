@@ -12,12 +12,14 @@ fn numbered(count: u8) -> String {
 
 #[test]
 fn another_reminder_that_says_the_same_is_not_taken_for_it() {
-    let mut world = World::all_due(&["Call", "Call"]);
-    world.place.fault(Fault::None);
-    world.place.fault(Fault::Nothing);
-    world.tick();
-    assert_eq!(world.later(secs(600)).told(), ["Reminder: Call", "Reminder: Call"]);
-    assert_eq!(world.read(), "");
+    for fault in [Fault::Nothing, Fault::LostAnswer] {
+        let mut world = World::all_due(&["Call", "Call"]);
+        world.place.fault(Fault::None);
+        world.place.fault(fault);
+        world.tick();
+        assert_eq!(world.later(secs(600)).told(), ["Reminder: Call", "Reminder: Call"]);
+        assert_eq!(world.read(), "");
+    }
 }
 
 /// Passes at these seconds after its minute, with what the place does: it is told once, and the line goes.

@@ -579,6 +579,28 @@ fn no_line_is_given_an_id_while_one_stands_that_another_machine_told() {
     assert!(several.all[1].read().contains("id=rid_"), "{}", several.all[1].read());
 }
 
+/// Its claims name the digest of all six, by which another machine would look for them.
+#[test]
+fn a_digest_that_lost_a_line_since_it_was_claimed_is_told_one_by_one() {
+    let lines = missed();
+    let mut several = Several::new(2, "09:00:00", &lines);
+    several.all[0].tick();
+    several.ask(0);
+    let left: String = lines.split_inclusive('\n').take(5).collect();
+    several.all.iter().for_each(|world| world.write(&left));
+    several.all[0].place.fault(Fault::LostAnswer);
+    several.all[0].tick();
+    assert_eq!(several.told().len(), 1);
+    // It is never seen again.
+    several.ask(1);
+    several.at("09:10:00");
+    (0..3).for_each(|_| several.look(1));
+    let told = several.told().concat();
+    let counts =
+        ['A', 'B', 'C', 'D', 'E', 'F'].map(|letter| told.matches(&format!("Thing {letter}")).count());
+    assert_eq!(counts, [1, 1, 1, 1, 1, 0], "{told}");
+}
+
 /// Each holds the claims of a part, which it had alone before.
 #[test]
 fn two_that_each_hold_a_part_of_a_digest_tell_their_parts() {
@@ -616,6 +638,29 @@ fn a_digest_of_which_another_machine_holds_a_part_is_told_without_that_part() {
     assert_eq!(tell(&mut several), [1, 1, 1, 0, 0, 0]);
     several.at("09:20:00");
     assert_eq!(tell(&mut several), [1, 1, 1, 1, 1, 1]);
+}
+
+/// Whether it arrived isn't known, and another machine, which has a part of the lines, has settled that part.
+#[test]
+fn a_digest_that_may_have_been_sent_is_split_only_if_it_was_not() {
+    for fault in [Fault::Nothing, Fault::LostAnswer] {
+        let lines = missed();
+        let mut several = Several::new(2, "09:00:00", &lines);
+        several.all[1].write(lines.split_at(lines.len() / 2).1);
+        several.all[0].tick();
+        several.ask(0);
+        several.ask(1);
+        several.all[0].place.fault(fault.clone());
+        several.all[0].tick();
+        several.at("09:06:00");
+        (0..3).for_each(|_| several.look(1));
+        several.at("09:20:00");
+        (0..3).for_each(|_| several.look(0));
+        let told = several.told().concat();
+        for letter in 'A'..='F' {
+            assert_eq!(told.matches(&format!("Thing {letter}")).count(), 1, "{fault:?}: {told}");
+        }
+    }
 }
 
 #[test]
