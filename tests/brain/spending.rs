@@ -90,6 +90,11 @@ impl World {
 
     /// One more turn, by a program that was started anew.
     pub async fn ask(&self, turn: NewTurn) -> TurnAnswer {
+        self.ask_later(turn, SignedDuration::ZERO).await
+    }
+
+    /// A turn that waits so long from its acceptance on.
+    pub async fn ask_later(&self, turn: NewTurn, wait: SignedDuration) -> TurnAnswer {
         let message = {
             let mut last = self.turn.lock().unwrap();
             *last += 1;
@@ -97,6 +102,7 @@ impl World {
         };
         let journal = Arc::new(self.journal());
         journal.accept(&NewTurn { message, ..turn }, self.clock.now()).unwrap();
+        self.clock.advance(wait);
         let engine = AnswerEngine::new(EngineParts {
             approvals: Arc::clone(&self.person) as _,
             memory: Arc::new(Fixed(self.memory)),
@@ -177,6 +183,17 @@ async fn at_80_percent_one_notice_and_at_100_a_question_whose_yes_lasts_for_the_
     let before = world.person.asked.lock().unwrap().len();
     assert!(world.say("k").await.starts_with("Today's budget of 1000 tokens is used up.\n"));
     assert_eq!(world.person.asked.lock().unwrap().len(), before);
+}
+
+#[tokio::test]
+async fn a_call_counts_for_the_day_on_which_it_ends() {
+    let server = ModelServer::by(|_| Reply::text("Yes.").usage(1000, 0, 0)).await;
+    let world = World::new(&format!("[assistant]\nday_tokens = 1000\n{}", server.brain("one", "chat", "")));
+    // Accepted before midnight, and answered after it.
+    world.clock.set("2026-12-01T23:59:00Z".parse().unwrap());
+    assert_eq!(world.ask_later(anna("a"), SignedDuration::from_mins(2)).await.text, "Yes.");
+    assert!(world.say("b").await.ends_with("From memory."), "the new day's budget is used up");
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[tokio::test]

@@ -38,7 +38,7 @@ impl TurnJournal {
     /// Records a finished call, and the round of tools that it asks for.
     pub fn called(&self, message: u64, call: &CallRow, round: Option<&Reply>, now: Timestamp) -> Result<()> {
         self.db.write(|tx| {
-            insert_call(tx, message, call, None)?;
+            insert_call(tx, message, call, None, now.as_millisecond())?;
             if let Some(reply) = round {
                 let json = serde_json::json!({ "text": reply.text, "tool_calls": reply.tool_calls, "raw": reply.raw });
                 let sql = "INSERT INTO rounds (message, reply) VALUES (?1, ?2)";
@@ -108,27 +108,28 @@ impl TurnJournal {
     }
 }
 
-/// Inserts a call of a turn; with a purpose and a time, a call outside of answers.
+/// Inserts a call of a turn that ended at this time; with a purpose, a call outside of answers.
 pub(super) fn insert_call(
     tx: &Transaction<'_>,
     message: u64,
     call: &CallRow,
-    background: Option<(&str, i64)>,
+    purpose: Option<&str>,
+    at: i64,
 ) -> rusqlite::Result<()> {
-    let (table, columns, values) = match background {
-        Some(_) => ("side_calls", ", purpose, at_ms", ", ?11, ?12"),
+    let (table, column, value) = match purpose {
+        Some(_) => ("side_calls", ", purpose", ", ?12"),
         None => ("calls", "", ""),
     };
     let sql = format!(
-        "INSERT INTO {table} (message, {COLUMNS}{columns}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10{values})"
+        "INSERT INTO {table} (message, {COLUMNS}, at_ms{column})
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11{value})"
     );
     let (message, class, usage) = (message.to_string(), call.class.map(FailureClass::name), &call.usage);
     let counts = [call.ms, usage.input, usage.cached, usage.cache_write, usage.output];
     let mut row: Vec<&dyn ToSql> = vec![&message, &call.brain, &call.model, &class, &call.error];
     row.extend(counts.iter().map(|count| count as &dyn ToSql));
-    if let Some((purpose, at)) = &background {
-        row.extend([purpose as &dyn ToSql, at]);
-    }
+    row.push(&at);
+    row.extend(purpose.iter().map(|purpose| purpose as &dyn ToSql));
     tx.prepare_cached(&sql)?.execute(row.as_slice()).map(drop)
 }
 
@@ -153,7 +154,7 @@ impl TurnJournal {
         self.db.write(|tx| {
             let (at, day) = (now.as_millisecond(), 24 * 60 * 60 * 1000);
             tx.execute("DELETE FROM side_calls WHERE at_ms < ?1", [at - KEEP_DAYS * day])?;
-            insert_call(tx, message, call, Some((purpose, at)))
+            insert_call(tx, message, call, Some(purpose), at)
         })
     }
 
@@ -169,10 +170,13 @@ impl TurnJournal {
         Ok(own.iter().chain(&background).map(|call| call.usage.input + call.usage.output).sum())
     }
 
-    /// The spending since an instant, by brain: turns that were accepted since, and background calls.
+    /// The spending since an instant, by brain: calls that ended since, whenever their turn was accepted. A call that an
+    /// earlier version recorded has no time, so the turn's counts.
     pub fn spent_since(&self, since: Timestamp) -> Result<Vec<(String, Usage)>> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM calls WHERE message IN (SELECT message FROM turns WHERE started_ms >= ?1)
+            "SELECT {COLUMNS} FROM calls WHERE at_ms >= ?1
+             UNION ALL SELECT {COLUMNS} FROM calls
+             WHERE at_ms IS NULL AND message IN (SELECT message FROM turns WHERE started_ms >= ?1)
              UNION ALL SELECT {COLUMNS} FROM side_calls WHERE at_ms >= ?1"
         );
         self.db.rows(&sql, [since.as_millisecond()], |row| call_of(row).map(|call| (call.brain, call.usage)))
@@ -293,6 +297,7 @@ impl TurnJournal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::turn::NewTurn;
 
     #[test]
     fn what_was_spent_beside_answers_counts_and_is_no_attempt() {
@@ -303,9 +308,18 @@ mod tests {
         journal.record_background_call(7, "recall", &call, now).unwrap();
         journal.record_background_call(0, "phrase", &call, now).unwrap();
         assert_eq!(journal.calls(7).unwrap(), []);
-        assert_eq!(journal.background_calls(7).unwrap(), [call]);
+        assert_eq!(journal.background_calls(7).unwrap(), std::slice::from_ref(&call));
         assert_eq!(journal.spent_since(now).unwrap().len(), 2);
         let later = now + jiff::SignedDuration::from_secs(1);
+        assert_eq!(journal.spent_since(later).unwrap(), []);
+        // Of a turn: by its own time, not by the turn's.
+        journal.accept(&NewTurn { message: 8, ..NewTurn::default() }, now).unwrap();
+        journal.called(8, &call, None, later).unwrap();
+        assert_eq!(journal.spent_since(later).unwrap().len(), 1);
+        assert_eq!(journal.spent_since(later + jiff::SignedDuration::from_secs(1)).unwrap(), []);
+        // As an earlier version recorded it.
+        journal.db.execute("UPDATE calls SET at_ms = NULL", []).unwrap();
+        assert_eq!(journal.spent_since(now).unwrap().len(), 3);
         assert_eq!(journal.spent_since(later).unwrap(), []);
         journal.record_budget_event("2026-12-01 day", now).unwrap();
         journal.record_budget_event("2026-12-01 day", later).unwrap();

@@ -12,5 +12,6 @@ CREATE TABLE IF NOT EXISTS side_calls (
 );
 CREATE INDEX IF NOT EXISTS side_calls_of ON side_calls (message);
 CREATE INDEX IF NOT EXISTS side_calls_at ON side_calls (at_ms);
+CREATE INDEX IF NOT EXISTS calls_at ON calls (at_ms);
 CREATE INDEX IF NOT EXISTS turns_started ON turns (started_ms);
 CREATE TABLE IF NOT EXISTS lifted (budget TEXT PRIMARY KEY, at_ms INTEGER NOT NULL);

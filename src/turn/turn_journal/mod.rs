@@ -205,10 +205,13 @@ fn prune(tx: &Transaction<'_>) -> rusqlite::Result<()> {
 
 /// Adds the columns that a journal of an earlier version lacks.
 fn add_later_columns(connection: &Connection) -> rusqlite::Result<()> {
-    for (column, add) in ADDED_COLUMNS {
-        let known = "SELECT count(*) FROM pragma_table_info('turns') WHERE name = ?1";
-        if connection.query_row(known, [column], |row| row.get::<_, i64>(0))? == 0 {
-            connection.execute_batch(add)?;
+    for (table, column, kind) in ADDED_COLUMNS {
+        let known = "SELECT count(*) > 0 FROM pragma_table_info(?1) WHERE name = ?2";
+        let is_known = || connection.query_row(known, [table, column], |row| row.get::<_, bool>(0));
+        if !is_known()? {
+            let added = connection.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {column} {kind}"));
+            // Another process may have added it meanwhile.
+            added.or_else(|error| if is_known()? { Ok(()) } else { Err(error) })?;
         }
     }
     Ok(())
@@ -217,11 +220,9 @@ fn add_later_columns(connection: &Connection) -> rusqlite::Result<()> {
 #[cfg(test)]
 mod tests;
 
-/// Columns that a journal of an earlier version may lack.
-pub(super) const ADDED_COLUMNS: [(&str, &str); 2] = [
-    ("skills", "ALTER TABLE turns ADD COLUMN skills TEXT"),
-    ("sums", "ALTER TABLE turns ADD COLUMN sums TEXT"),
-];
+/// Columns that a journal of an earlier version may lack, with their tables and types.
+const ADDED_COLUMNS: [(&str, &str, &str); 3] =
+    [("turns", "skills", "TEXT"), ("turns", "sums", "TEXT"), ("calls", "at_ms", "INTEGER")];
 
 /// The columns that [`turn_of`] reads.
 pub(super) const SELECT: &str = "SELECT message, channel, thread, author, block, text, only_brain, away, reply, files, state, joined,

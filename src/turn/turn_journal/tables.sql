@@ -12,7 +12,7 @@ CREATE INDEX joined_turns ON turns (joined) WHERE joined IS NOT NULL;
 CREATE TABLE calls (
   number INTEGER PRIMARY KEY, message TEXT NOT NULL, brain TEXT NOT NULL, model TEXT NOT NULL, class TEXT, error TEXT,
   ms INTEGER NOT NULL, input INTEGER NOT NULL, cached INTEGER NOT NULL, cache_write INTEGER NOT NULL,
-  output INTEGER NOT NULL
+  output INTEGER NOT NULL, at_ms INTEGER
 );
 CREATE INDEX calls_of ON calls (message);
 CREATE TABLE rounds (number INTEGER PRIMARY KEY, message TEXT NOT NULL, reply TEXT NOT NULL);
