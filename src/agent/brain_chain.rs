@@ -140,6 +140,10 @@ impl Brains {
             cached: usage.cached,
             output: usage.output,
             usd: paid.filter(|paid| !paid.is_empty()).map(|paid| paid.iter().sum()),
+            spent_by: calls
+                .iter()
+                .rfind(|call| call.usage != Usage::default())
+                .map(|call| call.brain.clone()),
             calls: u32::try_from(calls.len()).unwrap_or(u32::MAX),
             failed: calls.iter().filter_map(|call| Some((call.brain.clone(), call.class?))).collect(),
             ..Facts::default()

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::skills::ListedSkills;
 use crate::brain::FailureClass;
+use crate::config::MEMORY;
 use crate::format::log::split_facts;
 
 /// The bytes that stand as `=XX`: all but letters, digits and `-._~:/+@`.
@@ -46,6 +47,8 @@ pub struct Facts {
     pub output: u64,
     /// The cost in USD, if the price is known.
     pub usd: Option<f64>,
+    /// The brain that used the tokens, where memory answered.
+    pub spent_by: Option<String>,
     /// Milliseconds from the acceptance of the question to the answer.
     pub ms: u64,
     /// The hash of the request.
@@ -96,6 +99,7 @@ impl Facts {
                 ("cached", Some(self.cached.to_string())),
                 ("out", Some(self.output.to_string())),
                 ("usd", self.usd.filter(|usd| usd.is_finite() && *usd >= 0.0).map(money)),
+                ("spent_by", self.spent_by.as_deref().filter(|_| self.brain == MEMORY).map(encode)),
                 ("ms", Some(self.ms.to_string())),
                 ("calls", (self.calls != 1).then(|| self.calls.to_string())),
                 ("failed", some(&failed.join(","))),
@@ -139,6 +143,7 @@ impl Facts {
                 "cached" => facts.cached = value.parse().ok()?,
                 "out" => facts.output = value.parse().ok()?,
                 "usd" => facts.usd = Some(dollars(value)?),
+                "spent_by" => facts.spent_by = Some(decode(value)?),
                 "ms" => facts.ms = value.parse().ok()?,
                 "calls" => calls = Some(value.parse().ok()?),
                 "failed" => facts.failed = value.split(',').map(failed).collect::<Option<_>>()?,
@@ -244,6 +249,19 @@ mod tests {
              tail=01JGXYZ0000000000000000000 ctx=6b1f %%"
         );
         assert_eq!(Facts::parse(&failed.render()), Some(failed));
+    }
+
+    #[test]
+    fn what_memory_answered_names_the_brain_that_was_paid() {
+        let stopped =
+            Facts { brain: MEMORY.into(), model: String::new(), spent_by: Some("one".into()), ..sample() };
+        assert_eq!(
+            stopped.render(),
+            "%% brain=memory in=5210 cached=4800 out=212 usd=0.004 spent_by=one ms=2100 ctx=6b1f %%"
+        );
+        assert_eq!(Facts::parse(&stopped.render()), Some(stopped));
+        let answered = Facts { spent_by: Some("claude".into()), ..sample() };
+        assert_eq!(answered.render(), sample().render());
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Adds up the cost of answers from a log: the last line of each answer records its brain, tokens and cost. Pure.
 //!
 //! Each answer is counted once: only the last of its chunks has the cost. A failed call is counted for the brain that
-//! failed. Tokens and cost are counted for the brain that answered. If memory answered, they are counted for the last
-//! brain that failed.
+//! failed. Tokens and cost are counted for the brain that answered. If memory answered, they are counted for the brain
+//! that the facts name, else for the last brain that failed.
 
 use std::collections::BTreeMap;
 
@@ -108,12 +108,13 @@ pub fn add_up(answers: &[LoggedAnswer], by: UsageGrouping, zone: &TimeZone) -> (
                     rows.entry(brain.clone()).or_default().add(&failed);
                 }
                 (sum.calls, sum.failed) = (sum.calls - sum.failed, 0);
-                let spender = facts.failed.last().filter(|_| facts.brain == MEMORY);
+                let failed = facts.failed.last().map(|(brain, _)| brain);
+                let spender = facts.spent_by.as_ref().or(failed).filter(|_| facts.brain == MEMORY);
                 let answers = std::mem::take(&mut sum.answers);
                 rows.entry(facts.brain.clone())
                     .or_default()
                     .add(&UsageSum { answers, ..UsageSum::default() });
-                spender.map_or(&facts.brain, |(brain, _)| brain).clone()
+                spender.unwrap_or(&facts.brain).clone()
             }
             UsageGrouping::Day => answer.at.to_zoned(zone.clone()).date().to_string(),
             UsageGrouping::Channel => answer.channel.clone(),

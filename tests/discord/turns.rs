@@ -284,8 +284,11 @@ async fn what_a_stopped_and_a_deleted_question_took_is_counted() {
     assert_eq!(rig.noted("No answer: the question was taken back."), 1, "a crash now would lose it");
     let logs = rig.log_files();
     let answers = usage::answers(&fs::read(&logs[0]).unwrap());
-    let (total, _) = usage::add_up(&answers, UsageGrouping::Brain, &jiff::tz::TimeZone::UTC);
+    let (total, rows) = usage::add_up(&answers, UsageGrouping::Brain, &jiff::tz::TimeZone::UTC);
     assert_eq!((total.answers, total.calls, total.input, total.output), (1, 2, 800, 30));
+    let rows: Vec<_> =
+        rows.iter().map(|row| (row.key.as_str(), row.sum.answers, row.sum.calls, row.sum.input)).collect();
+    assert_eq!(rows, [("one", 0, 2, 800), ("memory", 1, 0, 0)]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
