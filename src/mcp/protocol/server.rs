@@ -227,7 +227,8 @@ impl ServerHandler for McpSession {
     }
 
     async fn unsubscribe(&self, request: UnsubscribeRequestParams, _: Context) -> Answered<()> {
-        self.session.unsubscribe(&request.uri)
+        let session = Arc::clone(&self.session);
+        self.blocking(move |_| session.unsubscribe(&request.uri)).await
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {

@@ -174,7 +174,7 @@ impl SessionSubscriptions {
         self.hub.subscribe(self.id, uri, listener)
     }
 
-    /// Ends a subscription.
+    /// Ends a subscription. May wait for the watcher's thread.
     ///
     /// # Errors
     /// The URI names no note.
@@ -186,8 +186,13 @@ impl SessionSubscriptions {
 }
 
 impl Drop for SessionSubscriptions {
+    /// Ends its subscriptions, on a thread that may wait: a task often drops the session.
     fn drop(&mut self) {
-        self.hub.forget(self.id, None);
+        let (hub, id) = (Arc::clone(&self.hub), self.id);
+        match Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(move || hub.forget(id, None))),
+            Err(_) => hub.forget(id, None),
+        }
     }
 }
 
@@ -220,5 +225,33 @@ pub async fn forward_progress(
             return;
         }
         tokio::time::sleep(MIN_INTERVAL).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::ManualClock;
+    use crate::config::Dirs;
+    use crate::mcp::shared_state::{ServerScopes, ToolSet};
+    use crate::memory::Scope;
+    use crate::vault::Vault;
+    use crate::workspace::Workspace;
+
+    /// The watcher's thread holds the lock while it looks at the files.
+    #[tokio::test]
+    async fn a_session_that_ends_waits_for_no_look_at_the_files() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("vault")).unwrap();
+        let vault = Vault::open(&folder.path().join("vault")).unwrap();
+        let dirs = Dirs { state: folder.path().join("state"), cache: folder.path().join("cache") };
+        let clock = Arc::new(ManualClock::new("2026-12-01T09:30:00Z".parse().unwrap()));
+        let workspace = Workspace::open_in(vault, dirs, clock).unwrap();
+        let place = ServerScopes { saved: Scope::Global, project: Scope::Global, before: None };
+        let hub = Subscriptions::new(Arc::new(SharedState::new(workspace, ToolSet::full(), place)));
+        let session = SessionSubscriptions::new(Arc::clone(&hub));
+        let looking = hub.lock();
+        drop(session);
+        drop(looking);
     }
 }
