@@ -307,6 +307,12 @@ async fn long_work_says_what_it_does_in_one_message_that_goes() {
     rig.wait_done(1).await;
     rig.wait("it goes", || rig.answers() == ["Done."]).await;
     drop(running);
+    let at = |method, path: &str, text: &str| {
+        let of = rig.fake.requests(method, path);
+        of.iter().rfind(|request| request.body.to_string().contains(text)).unwrap().at
+    };
+    let gone = at("DELETE", "/channels/2000/messages/", "");
+    assert!(gone < at("POST", "/channels/2000/messages", "Done."), "the answer comes in its place");
     assert!(!rig.said(CHANNEL).iter().any(|text| text.contains('⏳')), "{:?}", rig.said(CHANNEL));
     assert!(!rig.events(CHANNEL).iter().any(|b| b.event.content.contains("deleted")), "no trace of it");
 }

@@ -2,7 +2,7 @@
 //! shows the turn's progress in one message.
 //!
 //! Also downloads files, shows questions for approval, and shows that the bot is typing. The progress message appears
-//! after 20 s, is edited as the work goes on, at most every 5 s, and is deleted when the turn has ended. Its nonce is
+//! after 20 s, is edited as the work goes on, at most every 5 s, and is deleted before the answer is sent. Its nonce is
 //! made from the turn, so a post that is repeated after a restart makes no second message while Discord's nonce window
 //! is open. The progress message is not part of the conversation: the log never holds it.
 

@@ -134,11 +134,17 @@ impl Worker {
         let message = turn.question.message;
         let _typing = show_typing(self.shared.api.clone(), self.channel);
         let (words, heard) = watch::channel(String::new());
-        let shown = ProgressMessage::start(Arc::clone(&self.shared), self.channel, message, heard);
+        let mut shown = Some(ProgressMessage::start(Arc::clone(&self.shared), self.channel, message, heard));
         let mut pause = FIRST_PAUSE;
         loop {
             let step = match self.shared.turns.turn(message) {
-                Ok(Some(turn)) if !matches!(turn.state, TurnState::Done | TurnState::Dropped) => {
+                Ok(Some(turn)) if !turn.state.is_final() => {
+                    // The answer comes in the place of the progress message.
+                    if turn.state >= TurnState::Answered
+                        && let Some(shown) = shown.take()
+                    {
+                        shown.end().await;
+                    }
                     self.step(&turn, &words).await
                 }
                 Ok(_) => break,
@@ -153,7 +159,9 @@ impl Worker {
                 }
             }
         }
-        shown.end().await;
+        if let Some(shown) = shown {
+            shown.end().await;
+        }
         let ended = self.with_joined(message);
         lock(&self.shared.channel_lock.live).retain(|id| !ended.contains(id));
     }
