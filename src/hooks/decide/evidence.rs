@@ -118,7 +118,8 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().join("vault");
         std::fs::create_dir_all(root.join(".obsidian")).unwrap();
-        for file in ["vault/a b.md", "vault/Q&A.md", "vault/.obsidian/x.md", "vault/x.txt", "README.md"] {
+        let notes = ["vault/a b.md", "vault/Q&A.md", "vault/R & D; plan > all.md"];
+        for file in notes.into_iter().chain(["vault/.obsidian/x.md", "vault/x.txt", "README.md"]) {
             std::fs::write(temp.path().join(file), "x").unwrap();
         }
         let root_text = root.to_str().unwrap();
@@ -128,6 +129,7 @@ mod tests {
         }
         assert!(writes_note(&root, None, &format!("echo x >> '{root_text}/a b.md'")));
         assert!(writes_note(&root, Some(&root), "echo x >> 'Q&A.md'"));
+        assert!(writes_note(&root, Some(&root), "echo x >> \"R & D; plan > all.md\""));
         assert!(writes_note(&root, Some(&root), "sed -i s/x/y/ 'a b.md'; ls"));
         assert!(writes_note(&root, Some(&root), "ls -i; cp x.txt 'a b.md' 2>/dev/null"));
         for looking in ["cat", "sed -n '1,20p'", "perl -ne print", "cp x.txt y; cat"] {
