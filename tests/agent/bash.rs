@@ -16,10 +16,6 @@ fn asked(vault: &TestVault, server: &ModelServer, calls: Vec<(&str, Value)>) -> 
     (run, requests.last().unwrap().results())
 }
 
-fn bash(command: &str) -> (&'static str, Value) {
-    ("bash", json!({ "command": command }))
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_reads_the_vault_writes_its_scratch_and_leaves_nothing() {
     let Some((server, vault)) = boxed(NOTES, "").await else { return };
@@ -69,10 +65,10 @@ async fn the_vault_changes_through_vault_agent_and_history_knows_who_did_it() {
     contains_all(vault.read("MEMORY.md"), &["from a pipe", "- \\[ ] a task"]);
     let text = vault.json(&["history"]).to_string();
     contains_all(&text, &["assistant", "Call Mum", "\"one\"", " call 0"]);
-    let _ = vault.run(&["undo"]).ok();
-    assert!(!vault.read("MEMORY.md").contains("from a pipe"));
-    let _ = vault.run(&["undo"]).ok();
-    assert!(!vault.read("Reminders.md").contains("Call Mum"));
+    for (note, words) in [("MEMORY.md", "from a pipe"), ("Reminders.md", "Call Mum")] {
+        let _ = vault.run(&["undo"]).ok();
+        contains_none(vault.read(note), &[words]);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -141,14 +137,13 @@ async fn network_is_asked_about_and_always_once_something_was_read() {
     assert_eq!(output(&results[0]), "out there\n[end of output]\n[exit status 0]");
     assert_eq!(person.asked().len(), 0);
     let results = ask(&vault, &server, &person, vec![network("echo other")]).await;
-    assert!(results[0].contains("The person declined this."), "{}", results[0]);
+    contains_all(&results[0], &["The person declined this."]);
     let asked = person.asked();
     assert_eq!((asked[0].run.as_str(), asked[0].why.as_str()), ("echo other", "network"));
     assert_eq!(asked[0].always.as_deref(), Some("bash:echo other"));
     // What was read since may have asked for it.
-    let results =
-        ask(&vault, &server, &person, vec![bash("cat $VAULT/MEMORY.md"), network("echo out again")]).await;
-    assert!(results[1].contains("declined"), "{}", results[1]);
+    let calls = vec![bash("cat $VAULT/MEMORY.md"), network("echo out again")];
+    contains_all(&ask(&vault, &server, &person, calls).await[1], &["declined"]);
     assert_eq!(person.asked().len(), 1);
     // With `bash = "ask"` each command is.
     vault.write("vault-agent.toml", settings(&server, "bash = \"ask\"\nallow = [\"bash:echo out *\"]"));

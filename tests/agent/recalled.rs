@@ -39,10 +39,8 @@ async fn what_a_turn_asks_is_no_memory_of_it() {
 async fn what_stands_in_a_request_is_not_recalled_into_it() {
     let server = ModelServer::by(|_| Reply::text("Done.")).await;
     let log = "logs/discord-channel/2000/20261110T090000Z_0001";
-    let mut fixture = format!(
-        "//- /vault-agent.toml\n[memory]\nuser_namespace = \"user\"\n{}",
-        server.brain("small", "chat", "context_tokens = 6000")
-    );
+    let brain = server.brain("small", "chat", "context_tokens = 6000");
+    let mut fixture = format!("//- /vault-agent.toml\n[memory]\nuser_namespace = \"user\"\n{brain}");
     fixture += "//- /Pinned.md\n* no nuts\n  and no sesame\n%%\n- an old pin\n%%\n";
     fixture += &format!("//- /{log}.md\n");
     let id = |nth: usize| format!("01JGXYZ000{nth:05}00000000000");
@@ -53,10 +51,8 @@ async fn what_stands_in_a_request_is_not_recalled_into_it() {
     let vault = TestVault::new(&fixture);
     let (workspace, ears) = (vault.workspace(), Arc::new(Ears::default()));
     let journal = Arc::new(TurnJournal::in_memory().unwrap());
-    let engine = AnswerEngine::new(EngineParts {
-        memory: Arc::clone(&ears) as _,
-        ..EngineParts::of(&workspace, &journal)
-    });
+    let parts = EngineParts::of(&workspace, &journal);
+    let engine = AnswerEngine::new(EngineParts { memory: Arc::clone(&ears) as _, ..parts });
     let turn = NewTurn { message: 1, block: format!("{log}#^{}", id(299)), ..NewTurn::default() };
     journal.accept(&turn, workspace.clock.now()).unwrap();
     engine.unwrap().answer(1, &NoConversation, &CancellationToken::new()).await.unwrap();

@@ -16,8 +16,8 @@ pub const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
 pub fn is_whole() -> bool {
     Helper::new(PROGRAM).install();
     let enforced = confine::enforcement();
+    let weak: Vec<&str> = enforced.weak().map(|rule| rule.name).collect();
     if !enforced.is_whole() {
-        let weak: Vec<&str> = enforced.weak().map(|rule| rule.name).collect();
         eprintln!("skipped: this machine can't enforce {}", weak.join(", "));
     }
     enforced.is_whole()
@@ -28,15 +28,21 @@ pub fn settings(server: &ModelServer, more: &str) -> String {
     format!("[assistant]\ntools = [\"bash\", \"vault\"]\n{more}\n{}", server.brain("one", "chat", ""))
 }
 
-/// A model server and a vault with these notes whose one brain it is; none where this machine can't build the whole box.
-pub async fn boxed(notes: &str, more: &str) -> Option<(ModelServer, TestVault)> {
-    if !is_whole() {
-        return None;
-    }
-    let server = ModelServer::start().await;
-    let vault = TestVault::new(notes);
+/// A model server and a vault with these notes whose one brain it is.
+pub async fn served(notes: &str, more: &str) -> (ModelServer, TestVault) {
+    let (server, vault) = (ModelServer::start().await, TestVault::new(notes));
     vault.write("vault-agent.toml", settings(&server, more));
-    Some((server, vault))
+    (server, vault)
+}
+
+/// The same; none where this machine can't build the whole box.
+pub async fn boxed(notes: &str, more: &str) -> Option<(ModelServer, TestVault)> {
+    if is_whole() { Some(served(notes, more).await) } else { None }
+}
+
+/// A call of the shell.
+pub fn bash(command: &str) -> (&'static str, Value) {
+    ("bash", json!({ "command": command }))
 }
 
 /// The server calls these tools, and then says that it is done.
@@ -89,21 +95,16 @@ pub async fn ask(
     script(server, calls);
     let workspace = vault.workspace();
     let skills = Arc::new(Skills::of(&workspace));
-    let mut boxes: Vec<Arc<dyn Toolbox>> = Vec::new();
-    if let Some(bash) = BashTool::of(&workspace, Arc::clone(&skills)) {
-        boxes.push(Arc::new(bash));
-    }
-    boxes.push(Arc::new(SkillTool(skills)));
+    let bash = BashTool::of(&workspace, Arc::clone(&skills)).map(|bash| Arc::new(bash) as Arc<dyn Toolbox>);
+    let boxes = bash.into_iter().chain([Arc::new(SkillTool(skills)) as _]).collect();
     let journal = Arc::new(TurnJournal::in_memory().unwrap());
-    let engine = AnswerEngine::new(EngineParts {
-        tools: Arc::new(CombinedToolbox(boxes)),
-        approvals: Arc::clone(person) as Arc<dyn Approvals>,
-        ..EngineParts::of(&workspace, &journal)
-    })
-    .unwrap();
+    let (tools, approvals) = (Arc::new(CombinedToolbox(boxes)), Arc::clone(person) as _);
+    let parts = EngineParts::of(&workspace, &journal);
+    let engine = AnswerEngine::new(EngineParts { tools, approvals, ..parts });
     let turn = NewTurn { message: 1, text: "Do it.".into(), ..NewTurn::default() };
     journal.accept(&turn, workspace.clock.now()).unwrap();
-    assert_eq!(engine.answer(1, &NoConversation, &CancellationToken::new()).await.unwrap().text, "Done.");
+    let answer = engine.unwrap().answer(1, &NoConversation, &CancellationToken::new()).await;
+    assert_eq!(answer.unwrap().text, "Done.");
     let requests = server.requests();
     assert!(requests.len() > before);
     requests.last().unwrap().results()

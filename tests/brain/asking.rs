@@ -16,26 +16,37 @@ fn vault(brain: &str) -> TestVault {
     vault
 }
 
-fn ask(vault: &TestVault, args: &[&str]) -> Run {
+/// A server that says these, and a vault whose one brain it is.
+async fn over(kind: &str, replies: Vec<Reply>) -> (ModelServer, TestVault) {
+    bounded(kind, "", replies).await
+}
+
+/// The same, with settings of the assistant.
+pub async fn bounded(kind: &str, assistant: &str, replies: Vec<Reply>) -> (ModelServer, TestVault) {
+    let server = ModelServer::of(replies).await;
+    let vault = vault(&format!("[assistant]\n{assistant}\n{}", brain(&server, kind)));
+    (server, vault)
+}
+
+pub fn ask(vault: &TestVault, args: &[&str]) -> Run {
     vault.run(&[&["--json", "ask"], args].concat())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_wire_answers_with_what_memory_gives() {
     for kind in ["messages", "responses", "chat"] {
-        let server = ModelServer::of(vec![Reply::text("Oolong.").usage(1000, 400, 50)]).await;
-        let vault = vault(&brain(&server, kind));
+        let (server, vault) = over(kind, vec![Reply::text("Oolong.").usage(1000, 400, 50)]).await;
         let _ = vault.run(&["reindex"]).ok();
         let run = ask(&vault, &["What does Anna drink?"]).ok();
         let report = run.json();
-        assert_eq!(report["answer"], "Oolong.", "{kind}: {report}");
-        assert_eq!((&report["brain"], &report["attempts"][0]["class"]), (&json!("b"), &Value::Null));
-        assert_eq!(pick(&report, "usage/input usage/cached"), json!([1000, 400]), "{kind}: {report}");
+        let fields = pick(&report, "answer brain attempts/0/class usage/input usage/cached");
+        assert_eq!(fields, json!(["Oolong.", "b", null, 1000, 400]), "{kind}: {report}");
         assert!((report["usage"]["usd"].as_f64().unwrap() - 0.0011).abs() < 1e-9, "{report}");
         let asked = &server.requests()[0];
-        assert!(asked.last_user().ends_with("What does Anna drink?"), "{}", asked.last_user());
-        assert!(asked.last_user().contains("INJECTED_CONTEXT_RELEVANT_MEMORIES"), "{}", asked.last_user());
-        assert!(asked.system().contains("Obsidian vault"));
+        let told = asked.last_user();
+        contains_all(&told, &["INJECTED_CONTEXT_RELEVANT_MEMORIES"]);
+        assert!(told.ends_with("What does Anna drink?"), "{told}");
+        contains_all(asked.system(), &["Obsidian vault"]);
         // No trace: no log, no journal of turns; and no key anywhere.
         assert!(!vault.path("logs").exists() && !vault.state().join("turns.sqlite").exists());
         run.lacks("sk-canary").warns_not("sk-canary");
@@ -44,56 +55,44 @@ async fn each_wire_answers_with_what_memory_gives() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tool_is_called_in_the_vault_and_can_be_undone() {
-    let server = ModelServer::of(vec![
-        Reply::tool("memory_save", json!({ "scope": "long", "content": "Bert keeps bees." })),
-        Reply::tool("no_such_tool", json!({})).and_tool("memory_get", json!("{\"path\": ")),
-        Reply::text("Saved."),
-    ])
-    .await;
-    let vault = vault(&brain(&server, "chat"));
+    let save = |what: &str| Reply::tool("memory_save", json!({ "scope": "long", "content": what }));
+    let wrong = Reply::tool("no_such_tool", json!({})).and_tool("memory_get", json!("{\"path\": "));
+    let (server, vault) = over("chat", vec![save("Bert keeps bees."), wrong, Reply::text("Saved.")]).await;
     let report = ask(&vault, &["Remember that Bert keeps bees."]).ok().json();
     assert_eq!(pick(&report, "tools/0/name tools/0/ok tools/1/ok"), json!(["memory_save", true, false]));
     assert_eq!(report["attempts"].as_array().unwrap().len(), 1, "{report}");
     let results = server.requests()[2].results();
     contains_all(&results[1], &["there is no tool `no_such_tool`"]);
     contains_all(&results[2], &["no JSON object"]);
-    let saved = |vault: &TestVault| vault.tree().values().any(|text| text.contains("Bert keeps bees"));
-    assert!(saved(&vault));
+    let is_saved = |words: &str| vault.tree().values().any(|text| text.contains(words));
+    assert!(is_saved("Bert keeps bees"));
     let history = vault.json(&["history"]);
-    let actors: Vec<&Value> = history.as_array().unwrap().iter().map(|one| &one["actor"]).collect();
-    assert!(actors.contains(&&json!("assistant")), "{history}");
+    assert!(history.as_array().unwrap().iter().any(|one| one["actor"] == "assistant"), "{history}");
     // Of another turn, which stays.
-    let cleo = json!({ "scope": "long", "content": "Cleo keeps cats." });
-    server.script(vec![Reply::tool("memory_save", cleo), Reply::text("Saved.")]);
+    server.script(vec![save("Cleo keeps cats."), Reply::text("Saved.")]);
     let other = ask(&vault, &["Remember that Cleo keeps cats."]).ok().json();
     let turn = report["turns"][0].as_str().unwrap();
     assert_ne!(other["turns"][0], turn);
     let _ = vault.run(&["undo", "--turn", turn]).ok();
-    assert!(!saved(&vault));
-    assert!(vault.tree().values().any(|text| text.contains("Cleo keeps cats")));
+    assert!(!is_saved("Bert keeps bees") && is_saved("Cleo keeps cats"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_nobody_answers_memory_does_and_says_why() {
-    let server = ModelServer::by(|_| {
-        Reply::status(401).body(r#"{"error":{"message":"bad key sk-canary-0123456789abcdef"}}"#)
-    })
-    .await;
-    let vault = vault(&brain(&server, "chat"));
+    let error = r#"{"error":{"message":"bad key sk-canary-0123456789abcdef"}}"#;
+    let (_server, vault) = over("chat", vec![Reply::status(401).body(error)]).await;
     let run = ask(&vault, &["What does Anna drink?"]);
     run.exits(1);
     let report = run.json();
     assert_eq!(pick(&report, "brain attempts/0/brain attempts/0/class"), json!([null, "b", "auth"]));
     assert!(report["answer"].as_str().unwrap().contains("oolong"), "{report}");
     run.warns("b did not answer (").lacks("sk-canary").warns_not("sk-canary");
-    let state = fs::read_to_string(vault.state().join("brains.json")).unwrap();
-    assert!(!state.contains("sk-canary"), "{state}");
+    contains_none(fs::read_to_string(vault.state().join("brains.json")).unwrap(), &["sk-canary"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_brain_that_lacked_its_key_is_asked_again_where_the_settings_need_none() {
-    let server = ModelServer::of(vec![Reply::text("Hello.")]).await;
-    let vault = vault(&brain(&server, "chat"));
+    let (_server, vault) = over("chat", vec![Reply::text("Hello.")]).await;
     let settings = vault.text("vault-agent.toml");
     vault.write("vault-agent.toml", settings.replace("TEST_KEY", "VAULT_AGENT_TEST_NO_KEY"));
     ask(&vault, &["Who are you?"]).exits(1).warns("there is no key");
@@ -112,25 +111,18 @@ async fn with_no_brain_memory_answers_and_says_how_to_set_one_up() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_of_a_form_is_checked_and_asked_for_again_once() {
-    let server = ModelServer::of(vec![
-        Reply::text("Sure: green"),
-        Reply::text("```json\n{\"colour\": \"green\"}\n```"),
-    ])
-    .await;
+    let replies = ["Sure: green", "```json\n{\"colour\": \"green\"}\n```"].map(Reply::text);
+    let (server, vault) = over("chat", replies.to_vec()).await;
     server.respond(|_| Reply::text("{}"));
-    let vault = vault(&brain(&server, "chat"));
     let schema = vault.home().join("schema.json");
     let text = r#"{"type":"object","properties":{"colour":{"type":"string"}},"required":["colour"]}"#;
     fs::write(&schema, text).unwrap();
     let schema = schema.to_str().unwrap();
     let report = ask(&vault, &["--schema", schema, "Which colour?"]).ok().json();
     assert_eq!(report["answer"], r#"{"colour": "green"}"#);
-    assert_eq!(server.requests().len(), 2);
-    assert_eq!(report["attempts"].as_array().unwrap().len(), 2, "{report}");
-    let run = ask(&vault, &["--schema", schema, "Which colour?"]);
-    run.exits(1);
+    assert_eq!((server.requests().len(), report["attempts"].as_array().unwrap().len()), (2, 2), "{report}");
+    ask(&vault, &["--schema", schema, "Which colour?"]).exits(1).warns("doesn't have the form");
     assert_eq!(server.requests().len(), 4);
-    run.warns("doesn't have the form");
     // What it did is done, and the second time it can do nothing.
     let call = Reply::tool("reminder_add", json!({ "when": "tomorrow 9:00", "message": "Buy paint" }));
     server.script(vec![call, Reply::text("I added it."), Reply::text("{\"colour\": \"red\"}")]);
@@ -156,14 +148,9 @@ async fn an_answer_of_a_form_is_checked_and_asked_for_again_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_confirmation_is_sent_before_the_program_ends_and_once() {
-    let server = ModelServer::of(vec![
-        Reply::tool("reminder_add", json!({ "when": "tomorrow 9:00", "message": "Call Mum" })),
-        Reply::text("Added."),
-    ])
-    .await;
-    let place =
-        ModelServer::by(|_| Reply { pause: Some(Duration::from_millis(300)), ..Reply::text("ok") }).await;
-    let mut vault = vault(&brain(&server, "chat"));
+    let call = Reply::tool("reminder_add", json!({ "when": "tomorrow 9:00", "message": "Call Mum" }));
+    let (_server, mut vault) = over("chat", vec![call, Reply::text("Added.")]).await;
+    let place = ModelServer::by(|_| Reply::text("ok").after(Duration::from_millis(300))).await;
     let notify = format!("[notify]\nkind = \"webhook\"\n[notify.webhook]\nurl = \"{}/hook\"\n", place.url());
     vault.write("vault-agent.toml", format!("{}{notify}", vault.read("vault-agent.toml")));
     vault.env("VAULT_AGENT_WEBHOOK_SECRET", "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=");
@@ -176,8 +163,7 @@ async fn a_confirmation_is_sent_before_the_program_ends_and_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_picture_is_shown_and_other_files_are_refused() {
-    let server = ModelServer::by(|_| Reply::text("A dot.")).await;
-    let vault = vault(&brain(&server, "messages"));
+    let (server, vault) = over("messages", vec![Reply::text("A dot.")]).await;
     let picture = vault.home().join("dot.png");
     fs::write(&picture, b"\x89PNG dot").unwrap();
     let _ = ask(&vault, &["--image", picture.to_str().unwrap(), "What is it?"]).ok();
@@ -203,12 +189,10 @@ async fn what_a_turns_tools_said_fits_the_brain_and_is_halved_where_it_is_too_lo
     for name in ["One.md", "Two.md"] {
         vault.write(name, "A line about the harbour and what was said there.\n".repeat(560));
     }
-    let get = |path: &str| json!({"path": path});
-    server.script(vec![
-        Reply::tool("memory_get", get("One.md")).and_tool("memory_get", get("Two.md")),
-        Reply::status(400).body(r#"{"error":{"code":"context_length_exceeded","message":"too long"}}"#),
-        Reply::text("I have read both."),
-    ]);
+    let [one, two] = ["One.md", "Two.md"].map(|path| json!({"path": path}));
+    let both = Reply::tool("memory_get", one).and_tool("memory_get", two);
+    let error = r#"{"error":{"code":"context_length_exceeded","message":"too long"}}"#;
+    server.script(vec![both, Reply::status(400).body(error), Reply::text("I have read both.")]);
     assert_eq!(ask(&vault, &["What do both notes say?"]).ok().json()["answer"], "I have read both.");
     let requests = server.requests();
     let tokens = |at: usize| requests[at].body.to_string().chars().count() / 4;
@@ -226,19 +210,17 @@ async fn a_secret_that_a_tool_found_is_masked_before_the_brain_gets_it() {
     vault.write("vault-agent.toml", format!("[assistant]\ntools = [\"vault\"]\n{brain}"));
     server.script(vec![Reply::tool("memory_get", json!({"path": "Keys.md"})), Reply::text("A token.")]);
     let _ = ask(&vault, &["What does it take?"]).ok();
-    let result = server.requests()[1].results().remove(0);
-    assert!(result.contains("The build needs [masked: github token], says Ann."), "{result}");
+    let masked = "The build needs [masked: github token], says Ann.";
+    contains_all(&server.requests()[1].results()[0], &[masked]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_comes_from_standard_input_and_no_persona_bends_anything() {
-    let server =
-        ModelServer::by(|asked| Reply::text(format!("{} characters", asked.last_user().chars().count())))
-            .await;
-    let vault = vault(&brain(&server, "chat"));
+    let (server, vault) = over("chat", vec![]).await;
+    server.respond(|_| Reply::text("Oolong."));
     let run = vault.run_with(&["ask", "-"], "What does\nAnna drink?\n").ok();
-    assert!(run.stdout.trim().ends_with("characters"), "{run:?}");
-    assert!(server.requests()[0].last_user().contains("What does\nAnna drink?"));
+    assert!(run.stdout.trim().ends_with("Oolong."), "{run:?}");
+    contains_all(server.requests()[0].last_user(), &["What does\nAnna drink?"]);
     assert_eq!(ask(&vault, &[" "]).code, 2, "an empty question is none");
     // A persona that is huge, no text or no file bends nothing.
     let told = || {

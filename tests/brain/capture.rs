@@ -7,10 +7,9 @@ use crate::support::prelude::*;
 
 const LOG: &str = "logs/discord-channel/7/20261120T100000Z_0001.md";
 
-fn log(said: &[String]) -> String {
-    let said = said.iter().enumerate();
-    let of = "user] 2026-11-20T10:00:00Z Anna";
-    said.fold(LOG_HEAD.to_owned(), |log, (at, words)| log + &event(of, words, &format!("01JGXYZ{at:019}")))
+fn log(said: &[impl AsRef<str>]) -> String {
+    let event = |(at, words)| event("user] 2026-11-20T10:00:00Z Anna", words, &format!("01JGXYZ{at:019}"));
+    LOG_HEAD.to_owned() + &said.iter().map(AsRef::as_ref).enumerate().map(event).collect::<String>()
 }
 
 struct World {
@@ -19,7 +18,7 @@ struct World {
 }
 
 impl World {
-    async fn new(memory: &str, said: &[String]) -> Self {
+    async fn new<T: AsRef<str>>(memory: &str, said: &[T]) -> Self {
         let server = ModelServer::start().await;
         let vault = TestVault::new("//- now: 2026-11-22T10:00:00Z\n");
         let brain = server.brain("small", "chat", "");
@@ -54,15 +53,10 @@ fn found(entries: &[Value]) -> Reply {
     Reply::text(json!({ "memories": entries }).to_string()).usage(500, 0, 60)
 }
 
-fn said(all: &[&str]) -> Vec<String> {
-    all.iter().map(|text| (*text).to_owned()).collect()
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_brain_finds_is_asked_and_what_it_did_is_counted() {
     let sent_on = "Forwarded:\n> I live in Minsk.";
-    let world =
-        World::new("", &said(&["I only drink green tea.", &format!("ok\n\n{sent_on}"), sent_on])).await;
+    let world = World::new("", &["I only drink green tea.", &format!("ok\n\n{sent_on}"), sent_on]).await;
     world.server.script(vec![found(&[
         entry(0, "I only drink green tea", "only drinks green tea", "preferences"),
         entry(1, "I live in Minsk.", "lives in Minsk", "profile"),
@@ -88,13 +82,12 @@ async fn what_a_brain_finds_is_asked_and_what_it_did_is_counted() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_known_fact_that_is_near_is_judged_by_the_brain_within_the_categorys_rule() {
     let memory = "## Anna\n- likes black tea in the morning\n";
-    let world = World::new(memory, &said(&["I like green tea in the morning now, no black tea."])).await;
+    let world = World::new(memory, &["I like green tea in the morning now, no black tea."]).await;
     let decision = json!({ "n": 0, "decision": "supersede", "match_index": 0, "reason": "x" });
     let quote = "I like green tea in the morning";
-    world.server.script(vec![
-        found(&[entry(0, quote, "likes green tea in the morning", "preferences")]),
-        Reply::text(json!({ "decisions": [decision] }).to_string()),
-    ]);
+    let entries = found(&[entry(0, quote, "likes green tea in the morning", "preferences")]);
+    let decisions = json!({ "decisions": [decision] });
+    world.server.script(vec![entries, Reply::text(decisions.to_string())]);
     assert_eq!(world.learn().await, Some(1));
     contains_all(world.server.requests()[1].last_user(), &["likes black tea in the morning"]);
     assert_eq!(world.asked()[0].replaces.as_deref(), Some("likes black tea in the morning"));
@@ -138,7 +131,7 @@ async fn whatever_a_brain_does_nothing_is_asked_whose_quote_does_not_stand_there
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_brain_that_declines_finds_nothing_and_one_that_rests_lets_its_turns_wait() {
-    let world = World::new("", &said(&["I only drink green tea."])).await;
+    let world = World::new("", &["I only drink green tea."]).await;
     world.server.script(vec![Reply::text("").stop("content_filter"), found(&[]).stop("length")]);
     assert_eq!(world.learn().await, Some(0));
     assert_eq!(world.server.requests().len(), 2, "it is not asked for ever");

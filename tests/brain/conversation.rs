@@ -8,100 +8,78 @@ use vault_agent::brain::{
 /// The conversation so far, with an answer and its calls' results.
 fn after(request: &Request, answer: &Answer, results: &[&str]) -> Request {
     let mut next = request.clone();
-    next.messages.push(Message::Assistant {
-        text: answer.text.clone(),
-        tool_calls: answer.tool_calls.clone(),
-        raw: answer.raw.clone(),
-    });
+    let (text, tool_calls, raw) = (answer.text.clone(), answer.tool_calls.clone(), answer.raw.clone());
+    next.messages.push(Message::Assistant { text, tool_calls, raw });
     if !results.is_empty() {
-        let result = |(call, text): (&ToolCall, &&str)| ToolResult {
-            call_id: call.id.clone(),
-            text: (*text).to_owned(),
-            is_error: false,
-        };
-        next.messages.push(Message::ToolResults {
-            results: answer.tool_calls.iter().zip(results).map(result).collect(),
-        });
+        let results = answer.tool_calls.iter().zip(results).map(|(call, text)| result(&call.id, text));
+        next.messages.push(Message::ToolResults { results: results.collect() });
     }
     next
 }
 
+fn result(of: &str, text: &str) -> ToolResult {
+    ToolResult { call_id: of.to_owned(), text: text.to_owned(), is_error: false }
+}
+
 #[tokio::test]
 async fn a_question_and_its_answer() {
-    for wire in WireFormat::ALL {
-        for whole in [false, true] {
-            let server = ModelServer::start().await;
-            let reply = Reply::text("Anna likes oolong tea, 東方美人 🍵.");
-            server.script(vec![if whole { reply.whole() } else { reply }]);
-            let (answer, progress) =
-                ask(&brain(wire, &server.url(), PATIENT), &question("What does Anna like?")).await;
-            let answer = answer.unwrap();
-            assert_eq!(answer.text, "Anna likes oolong tea, 東方美人 🍵.", "{wire:?}");
-            assert_eq!((progress.chars, progress.usage), (answer.text.chars().count(), answer.usage));
-            assert_eq!(answer.usage, Usage { input: 120, cached: 100, cache_write: 0, output: 7 });
-            assert_eq!((answer.stop, answer.model.as_str()), (StopReason::End, "model-1"));
-            let asked = &server.requests()[0];
-            assert_eq!(asked.wire, wire.name());
-            assert_eq!(asked.last_user(), "What does Anna like?");
-            assert_eq!(asked.system(), "Be brief.");
-            assert_eq!(asked.body["model"], "model-1");
-            let (name, value) = match wire {
-                WireFormat::Messages => ("x-api-key", KEY.to_owned()),
-                _ => ("authorization", format!("Bearer {KEY}")),
-            };
-            assert_eq!(asked.headers[name], value);
-        }
+    for (wire, way) in ways() {
+        let reply = Reply::text("Anna likes oolong tea, 東方美人 🍵.");
+        let (server, brain) = scripted(wire, vec![way(reply)]).await;
+        let (answer, progress) = ask(&brain, &question("What does Anna like?")).await;
+        let answer = answer.unwrap();
+        assert_eq!(answer.text, "Anna likes oolong tea, 東方美人 🍵.", "{wire:?}");
+        assert_eq!((progress.chars, progress.usage), (answer.text.chars().count(), answer.usage));
+        assert_eq!(answer.usage, Usage { input: 120, cached: 100, cache_write: 0, output: 7 });
+        assert_eq!((answer.stop, answer.model.as_str()), (StopReason::End, "model-1"));
+        let asked = &server.requests()[0];
+        let (question, system) = (asked.last_user(), asked.system());
+        assert_eq!((asked.wire, &*question, &*system), (wire.name(), "What does Anna like?", "Be brief."));
+        assert_eq!(asked.body["model"], "model-1");
+        let (name, value) = match wire {
+            WireFormat::Messages => ("x-api-key", KEY.to_owned()),
+            _ => ("authorization", format!("Bearer {KEY}")),
+        };
+        assert_eq!(asked.headers[name], value);
     }
 }
 
 #[tokio::test]
 async fn a_round_of_tools_and_what_goes_back() {
-    for wire in WireFormat::ALL {
-        for whole in [false, true] {
-            let server = ModelServer::start().await;
-            let calls = Reply::tool("look", json!({"q": "Anna \"tea\""}))
-                .and_tool("look", json!({}))
-                .reasoning("Let me see.");
-            server.script(vec![if whole { calls.whole() } else { calls }, Reply::text("Oolong.")]);
-            let brain = brain(wire, &server.url(), PATIENT);
-            let first = with_tool("What does Anna like?");
-            let answer = ask(&brain, &first).await.0.unwrap();
-            assert_eq!(answer.stop, StopReason::ToolUse);
-            assert_eq!(answer.text, "", "reasoning is no answer");
-            let arguments: Vec<Value> =
-                answer.tool_calls.iter().map(|call| serde_json::from_str(&call.arguments).unwrap()).collect();
-            assert_eq!(arguments, [json!({"q": "Anna \"tea\""}), json!({})]);
-            let (answer, _) = ask(&brain, &after(&first, &answer, &["oolong", "nothing"])).await;
-            assert_eq!(answer.unwrap().text, "Oolong.");
-            let asked = &server.requests()[1];
-            assert_eq!(asked.results(), ["oolong", "nothing"]);
-            // What we don't know came back as it was.
-            let sent = asked.body.to_string();
-            let kept: &[&str] = match wire {
-                WireFormat::Messages => &["sig-1==", "Let me see.", "toolu_1_0"],
-                WireFormat::Responses => &["enc-1==", "rs_1", "fc_1_0"],
-                WireFormat::Chat => &["Let me see.", "ts-1", "reasoning_content"],
-            };
-            for kept in kept {
-                assert!(sent.contains(kept), "{wire:?} lost {kept}: {sent}");
-            }
-        }
+    for (wire, way) in ways() {
+        let calls = Reply::tool("look", json!({"q": "Anna \"tea\""})).and_tool("look", json!({}));
+        let calls = way(calls.reasoning("Let me see."));
+        let (server, brain) = scripted(wire, vec![calls, Reply::text("Oolong.")]).await;
+        let first = with_tool("What does Anna like?");
+        let called = answer(&brain, &first).await;
+        assert_eq!(called.stop, StopReason::ToolUse);
+        assert_eq!(called.text, "", "reasoning is no answer");
+        let arguments = called.tool_calls.iter().map(|call| serde_json::from_str(&call.arguments).unwrap());
+        assert_eq!(arguments.collect::<Vec<Value>>(), [json!({"q": "Anna \"tea\""}), json!({})]);
+        let next = after(&first, &called, &["oolong", "nothing"]);
+        assert_eq!(answer(&brain, &next).await.text, "Oolong.");
+        let asked = &server.requests()[1];
+        assert_eq!(asked.results(), ["oolong", "nothing"]);
+        // What we don't know came back as it was.
+        let kept: &[&str] = match wire {
+            WireFormat::Messages => &["sig-1==", "Let me see.", "toolu_1_0"],
+            WireFormat::Responses => &["enc-1==", "rs_1", "fc_1_0"],
+            WireFormat::Chat => &["Let me see.", "ts-1", "reasoning_content"],
+        };
+        contains_all(asked.body.to_string(), kept);
     }
 }
 
 #[tokio::test]
 async fn a_key_that_a_gateway_echoes_in_an_answer_is_hidden() {
-    for wire in WireFormat::ALL {
-        for whole in [false, true] {
-            let server = ModelServer::start().await;
-            let echo = format!("Incorrect API key provided: Bearer {KEY}");
-            let reply = Reply::text(&echo).and_tool("look", json!({ "q": echo })).reasoning(&echo);
-            server.script(vec![if whole { reply.whole() } else { reply }]);
-            let answer = ask(&brain(wire, &server.url(), PATIENT), &with_tool("?")).await.0.unwrap();
-            assert_eq!(answer.text, "Incorrect API key provided: Bearer [hidden]", "{wire:?}");
-            assert!(!format!("{answer:?}").contains(KEY), "{wire:?}: {answer:?}");
-            assert_eq!(answer.tool_calls[0].name, "look");
-        }
+    for (wire, way) in ways() {
+        let echo = format!("Incorrect API key provided: Bearer {KEY}");
+        let reply = Reply::text(&echo).and_tool("look", json!({ "q": echo })).reasoning(&echo);
+        let (_server, brain) = scripted(wire, vec![way(reply)]).await;
+        let answer = answer(&brain, &with_tool("?")).await;
+        assert_eq!(answer.text, "Incorrect API key provided: Bearer [hidden]", "{wire:?}");
+        assert!(!format!("{answer:?}").contains(KEY), "{wire:?}: {answer:?}");
+        assert_eq!(answer.tool_calls[0].name, "look");
     }
 }
 
@@ -109,84 +87,71 @@ async fn a_key_that_a_gateway_echoes_in_an_answer_is_hidden() {
 async fn what_one_wire_said_another_takes_up() {
     for from in WireFormat::ALL {
         for to in WireFormat::ALL {
-            let (one, other) = (ModelServer::start().await, ModelServer::start().await);
-            one.script(vec![Reply::tool("look", json!({"q": "tea"})).reasoning("secret thought")]);
-            other.script(vec![Reply::text("Oolong.")]);
+            let call = Reply::tool("look", json!({"q": "tea"})).reasoning("secret thought");
+            let (_server, one) = scripted(from, vec![call]).await;
+            let (server, other) = scripted(to, vec![Reply::text("Oolong.")]).await;
             let first = with_tool("What?");
-            let answer = ask(&brain(from, &one.url(), PATIENT), &first).await.0.unwrap();
-            let next = after(&first, &answer, &["oolong"]);
-            assert_eq!(ask(&brain(to, &other.url(), PATIENT), &next).await.0.unwrap().text, "Oolong.");
-            let asked = &other.requests()[0];
+            let next = after(&first, &answer(&one, &first).await, &["oolong"]);
+            assert_eq!(answer(&other, &next).await.text, "Oolong.", "{from:?} to {to:?}");
+            let asked = &server.requests()[0];
             assert_eq!(asked.results(), ["oolong"]);
-            let sent = asked.body.to_string();
             // Signatures and encrypted reasoning are for the address that made them.
-            for foreign in ["sig-1", "enc-1", "ts-1", "secret thought"] {
-                assert!(!sent.contains(foreign), "{from:?} to {to:?}: {sent}");
-            }
+            contains_none(asked.body.to_string(), &["sig-1", "enc-1", "ts-1", "secret thought"]);
         }
     }
 }
 
 #[tokio::test]
 async fn plain_servers_work() {
-    let server = ModelServer::start().await;
     let call = Reply::tool("look", json!({"q": "tea"})).and_tool("look", json!({"q": "cake"}));
-    server.script(vec![call.clone().bare(), call.bare().whole(), Reply::text("Yes.").bare()]);
-    let brain = brain(WireFormat::Chat, &server.url(), PATIENT);
+    let replies = vec![call.clone().bare(), call.bare().whole(), Reply::text("Yes.").bare()];
+    let (_server, brain) = scripted(WireFormat::Chat, replies).await;
     let first = with_tool("What?");
     for round in 0..2 {
-        let answer = ask(&brain, &first).await.0.unwrap();
+        let answer = answer(&brain, &first).await;
         assert_eq!((answer.stop, answer.tool_calls.len()), (StopReason::ToolUse, 2), "{round}");
         assert_ne!(answer.tool_calls[0].id, answer.tool_calls[1].id);
         assert_eq!(answer.tool_calls[1].arguments, r#"{"q":"cake"}"#);
         assert_eq!(answer.usage, Usage::default());
     }
-    assert_eq!(ask(&brain, &first).await.0.unwrap().text, "Yes.");
+    assert_eq!(answer(&brain, &first).await.text, "Yes.");
 }
 
 #[tokio::test]
-async fn answers_end_for_different_reasons() {
+async fn answers_end_for_different_reasons_and_a_call_has_what_every_provider_takes() {
     let table =
         [("stop", StopReason::End), ("length", StopReason::Length), ("content_filter", StopReason::Refusal)];
     for wire in WireFormat::ALL {
+        let (server, mut brain) = scripted(wire, vec![]).await;
         for (said, stop) in table {
-            let server = ModelServer::of(vec![Reply::text("Well").stop(said)]).await;
-            let answer = ask(&brain(wire, &server.url(), PATIENT), &question("?")).await.0.unwrap();
+            server.script(vec![Reply::text("Well").stop(said)]);
+            let answer = answer(&brain, &question("?")).await;
             assert_eq!((answer.stop, answer.text.as_str()), (stop, "Well"), "{wire:?}");
         }
-    }
-}
-
-#[tokio::test]
-async fn a_refusal_has_no_calls_and_a_call_what_every_provider_takes() {
-    for wire in WireFormat::ALL {
-        let refused = Reply::tool("look", json!({})).stop("content_filter");
-        let server = ModelServer::of(vec![refused]).await;
-        let mut brain = brain(wire, &server.url(), PATIENT);
-        let answer = ask(&brain, &with_tool("?")).await.0.unwrap();
-        assert_eq!((answer.stop, answer.tool_calls), (StopReason::Refusal, vec![]), "{wire:?}");
+        // A refusal has no calls.
+        server.script(vec![Reply::tool("look", json!({})).stop("content_filter")]);
+        let refusal = answer(&brain, &with_tool("?")).await;
+        assert_eq!((refusal.stop, refusal.tool_calls), (StopReason::Refusal, vec![]), "{wire:?}");
         let (long, plain) = ("é".repeat(100_000), "_".repeat(64));
         for (said, name) in [(&*long, &*plain), ("functions.look", "functions_look"), ("", "unknown")] {
             server.script(vec![Reply::tool(said, json!({}))]);
-            let answer = ask(&brain, &with_tool("?")).await.0.unwrap();
+            let answer = answer(&brain, &with_tool("?")).await;
             let echoed = answer.raw.unwrap().items.len();
             assert_eq!((&*answer.tool_calls[0].name, echoed), (name, 0), "{wire:?}");
         }
-        server.script(vec![Reply::tool("look", json!({"q": "x".repeat(100_000)}))]);
-        let call = ask(&brain, &with_tool("?")).await.0.unwrap().tool_calls.remove(0);
+        server.script(vec![Reply::tool("look", json!({"q": "x".repeat(100_000)})), Reply::text("Well")]);
+        let call = answer(&brain, &with_tool("?")).await.tool_calls.remove(0);
         assert!(call.arguments.len() < 100, "{wire:?}: {} bytes", call.arguments.len());
         brain.model = "m".repeat(3_000);
-        server.script(vec![Reply::text("Well")]);
-        assert_eq!(ask(&brain, &question("?")).await.0.unwrap().model, brain.model[..128], "{wire:?}");
+        assert_eq!(answer(&brain, &question("?")).await.model, brain.model[..128], "{wire:?}");
     }
 }
 
 #[tokio::test]
 async fn thoughts_in_the_content_are_no_part_of_the_answer() {
     for wire in WireFormat::ALL {
-        let server = ModelServer::start().await;
-        let brain = brain(wire, &server.url(), PATIENT);
-        for (content, answer) in [
+        let (server, brain) = scripted(wire, vec![]).await;
+        for (content, text) in [
             ("<think>\nNothing is due.\n</think>\n\nNONE", "NONE"),
             ("Nothing is due.\n</think>\n\nNONE", "NONE"),
             ("Its thoughts end with `</think>`; cut there.", "Its thoughts end with `</think>`; cut there."),
@@ -194,21 +159,20 @@ async fn thoughts_in_the_content_are_no_part_of_the_answer() {
             ("<think>cut", "<think>cut"),
         ] {
             server.script(vec![Reply::text(content)]);
-            assert_eq!(ask(&brain, &with_tool("?")).await.0.unwrap().text, answer, "{wire:?}");
+            assert_eq!(answer(&brain, &with_tool("?")).await.text, text, "{wire:?}");
         }
         server.script(vec![Reply::text("<think>It is lo").stop("length")]);
-        let cut = ask(&brain, &with_tool("?")).await.0;
-        assert!(cut.is_ok_and(|reply| reply.text.is_empty() && reply.stop == StopReason::Length));
+        let cut = answer(&brain, &with_tool("?")).await;
+        assert_eq!((cut.text.as_str(), cut.stop), ("", StopReason::Length));
     }
 }
 
 #[tokio::test]
 async fn a_model_may_say_nothing_or_only_think_or_write_bad_arguments() {
     for wire in WireFormat::ALL {
-        let server = ModelServer::start().await;
         let bad = Reply::tool("look", json!("{\"q\": not JSON"));
-        server.script(vec![Reply::text(""), Reply::text("").reasoning("Hm."), bad, Reply::text("Sorry.")]);
-        let brain = brain(wire, &server.url(), PATIENT);
+        let replies = vec![Reply::text(""), Reply::text("").reasoning("Hm."), bad, Reply::text("Sorry.")];
+        let (server, brain) = scripted(wire, replies).await;
         let first = with_tool("?");
         for _ in 0..2 {
             let (answer, progress) = ask(&brain, &first).await;
@@ -218,10 +182,10 @@ async fn a_model_may_say_nothing_or_only_think_or_write_bad_arguments() {
             // What was only thought can stand in a conversation.
             wire.encode(&after(&first, &answer, &[]), &server.url(), "model-1");
         }
-        let answer = ask(&brain, &first).await.0.unwrap();
-        assert_eq!(answer.tool_calls[0].arguments, "{\"q\": not JSON");
-        let answer = ask(&brain, &after(&first, &answer, &["the arguments are no JSON"])).await.0.unwrap();
-        assert_eq!(answer.text, "Sorry.");
+        let called = answer(&brain, &first).await;
+        assert_eq!(called.tool_calls[0].arguments, "{\"q\": not JSON");
+        let next = after(&first, &called, &["the arguments are no JSON"]);
+        assert_eq!(answer(&brain, &next).await.text, "Sorry.");
         if wire == WireFormat::Chat {
             // llama.cpp, Ollama and vLLM refuse a request with arguments that are no object.
             let echoed = &server.requests()[3].body["messages"][2]["tool_calls"][0]["function"]["arguments"];
@@ -236,9 +200,8 @@ async fn pictures_schemas_and_cache_points() {
     let mut request = question("What is this?");
     request.messages.insert(0, Message::user("Hello"));
     request.messages.insert(1, Message::assistant("Hello."));
-    let picture = MessagePart::Image { media_type: "image/png".into(), base64: "aGk=".into() };
     if let Message::User { parts } = &mut request.messages[2] {
-        parts.push(picture);
+        parts.push(MessagePart::Image { media_type: "image/png".into(), base64: "aGk=".into() });
     }
     request.cache_after = Some(1);
     request.max_output_tokens = Some(99);
@@ -246,8 +209,7 @@ async fn pictures_schemas_and_cache_points() {
     for wire in WireFormat::ALL {
         let body = wire.encode(&request, "http://h", "m");
         let text = body.to_string();
-        assert!(text.contains("aGk=") && text.contains("image/png"), "{text}");
-        assert!(text.contains("JSON schema"), "{text}");
+        contains_all(&text, &["aGk=", "image/png", "JSON schema"]);
         match wire {
             WireFormat::Messages => {
                 assert_eq!(body["messages"][1]["content"][0]["cache_control"]["type"], "ephemeral");
@@ -255,14 +217,12 @@ async fn pictures_schemas_and_cache_points() {
                 assert_eq!(body["max_tokens"], 99);
             }
             WireFormat::Responses => {
-                assert_eq!(
-                    pick(&body, "text/format/schema store include/0 max_output_tokens"),
-                    json!([{"type": "object"}, false, "reasoning.encrypted_content", 99])
-                );
+                let picked = pick(&body, "text/format/schema store include/0 max_output_tokens");
+                assert_eq!(picked, json!([request.schema, false, "reasoning.encrypted_content", 99]));
             }
             WireFormat::Chat => {
-                assert_eq!(body["response_format"]["json_schema"]["schema"], json!({"type": "object"}));
-                assert_eq!(pick(&body, "stream_options/include_usage max_tokens"), json!([true, 99]));
+                let fields = "response_format/json_schema/schema stream_options/include_usage max_tokens";
+                assert_eq!(pick(&body, fields), json!([request.schema, true, 99]));
             }
         }
     }
@@ -272,8 +232,8 @@ async fn pictures_schemas_and_cache_points() {
     for n in 0..6 {
         let call = ToolCall { id: format!("c:{n}"), name: "look".into(), arguments: "{}".into() };
         long.messages.push(Message::Assistant { text: String::new(), tool_calls: vec![call], raw: None });
-        let result = ToolResult { call_id: format!("c:{n}"), text: "x".into(), is_error: true };
-        long.messages.push(Message::ToolResults { results: vec![result] });
+        let results = vec![ToolResult { is_error: true, ..result(&format!("c:{n}"), "x") }];
+        long.messages.push(Message::ToolResults { results });
     }
     let text = WireFormat::Messages.encode(&long, "http://h", "m").to_string();
     assert_eq!(text.matches("cache_control").count(), 3);
@@ -285,17 +245,15 @@ fn repeated_ids_of_calls_are_told_apart() {
     let mut request = with_tool("?");
     for _ in 0..3 {
         let call = ToolCall { id: "call:0".into(), name: "look".into(), arguments: "{}".into() };
-        let result = ToolResult { call_id: call.id.clone(), text: "x".into(), is_error: false };
+        let results = vec![result(&call.id, "x"), result(&call.id, "x")];
         let tool_calls = vec![call.clone(), call];
         request.messages.push(Message::Assistant { text: String::new(), tool_calls, raw: None });
-        request.messages.push(Message::ToolResults { results: vec![result.clone(), result] });
+        request.messages.push(Message::ToolResults { results });
     }
     let body = WireFormat::Messages.encode(&request, "http://h", "m");
     let messages = body["messages"].as_array().unwrap();
     let blocks: Vec<&Value> = messages.iter().flat_map(|one| one["content"].as_array().unwrap()).collect();
     let ids = |key: &str| blocks.iter().filter_map(|block| block[key].as_str()).collect::<Vec<_>>();
-    let (called, answered) = (ids("id"), ids("tool_use_id"));
-    assert_eq!(called, answered);
-    let apart: std::collections::HashSet<_> = called.into_iter().collect();
-    assert_eq!(apart.len(), 6, "{apart:?}");
+    assert_eq!(ids("id"), ids("tool_use_id"));
+    assert_eq!(BTreeSet::from_iter(ids("id")).len(), 6, "{:?}", ids("id"));
 }

@@ -10,14 +10,13 @@ use crate::models::{Fault, body};
 
 async fn fails(wire: WireFormat, reply: Reply, timeouts: BrainTimeouts) -> BrainError {
     let server = ModelServer::of(vec![reply]).await;
-    let (answer, _) = ask(&brain(wire, &server.url(), timeouts), &question("?")).await;
-    let error = answer.expect_err("no answer");
+    let error = ask(&brain(wire, &server.url(), timeouts), &question("?")).await.0.expect_err("no answer");
     assert!(!error.message.contains(KEY) && !error.message.contains("127.0.0.1"), "{error}");
     error
 }
 
 #[tokio::test]
-async fn statuses_are_classed() {
+async fn statuses_and_errors_within_a_stream_are_classed() {
     let quota = r#"{"error":{"code":"insufficient_quota","message":"KEY has no quota"}}"#;
     let table =
         [(401, "", FailureClass::Auth), (302, "", FailureClass::Format), (429, quota, FailureClass::Billing)];
@@ -34,9 +33,12 @@ async fn statuses_are_classed() {
         let error = fails(wire, Reply::status(500).body("x".repeat(300_000)), PATIENT).await;
         assert_eq!(error.class, FailureClass::Overloaded);
         assert!(error.message.len() < 1000);
-        let error =
-            fails(wire, Reply::status(400).body("prompt is too long").fault(Fault::Cut(5)), PATIENT).await;
-        assert_eq!(error.class, FailureClass::Format);
+        let cut = Reply::status(400).body("prompt is too long").fault(Fault::Cut(5));
+        assert_eq!(fails(wire, cut, PATIENT).await.class, FailureClass::Format);
+        for (kind, class) in [("insufficient_quota", FailureClass::Billing), ("else", FailureClass::Crash)] {
+            let reply = Reply::error_event(kind, &format!("no, {KEY}"));
+            assert_eq!(fails(wire, reply, PATIENT).await.class, class, "{wire:?} {kind}");
+        }
     }
 }
 
@@ -61,48 +63,49 @@ async fn what_breaks_is_a_crash() {
             Reply::text("Half").fault(Fault::EndEarly(300)),
             Reply::reset(),
         ];
-        for reply in replies {
-            let shown =
-                format!("{:?}", reply.verbatim.as_ref().map(|(kind, bytes)| (kind, bytes.len().min(99))));
+        for (at, reply) in replies.into_iter().enumerate() {
             let error = fails(wire, reply, PATIENT).await;
-            assert_eq!(error.class, FailureClass::Crash, "{wire:?} {shown}: {error}");
+            assert_eq!(error.class, FailureClass::Crash, "{wire:?} {at}: {error}");
         }
     }
-    let nobody = brain(WireFormat::Chat, "http://127.0.0.1:1", PATIENT);
-    assert_eq!(ask(&nobody, &question("?")).await.0.unwrap_err().class, FailureClass::Crash);
-    let nonsense = brain(WireFormat::Chat, "not a url", PATIENT);
-    assert_eq!(ask(&nonsense, &question("?")).await.0.unwrap_err().class, FailureClass::Crash);
-}
-
-#[tokio::test]
-async fn half_of_a_character_costs_no_answer() {
-    let events = r#"data: {"choices":[{"delta":{"content":"ok \ud83d"}}]}
-
-data: {"choices":[{"delta":{"content":"\ude00 done \ud83d."},"finish_reason":"stop"}]}
-
-"#;
-    let whole = r#"{"choices":[{"message":{"content":"ok \ud83d"},"finish_reason":"stop"}]}"#;
-    for (kind, body, text) in
-        [("text/event-stream", events, "ok 😀 done \u{fffd}."), ("application/json", whole, "ok \u{fffd}")]
-    {
-        let server = ModelServer::of(vec![Reply::raw(kind, body)]).await;
-        let (answer, _) = ask(&brain(WireFormat::Chat, &server.url(), PATIENT), &question("?")).await;
-        assert_eq!(answer.unwrap().text, text);
+    // Nobody is there, and no address.
+    for url in ["http://127.0.0.1:1", "not a url"] {
+        let brain = brain(WireFormat::Chat, url, PATIENT);
+        assert_eq!(ask(&brain, &question("?")).await.0.unwrap_err().class, FailureClass::Crash, "{url}");
     }
 }
 
+/// Half of a character costs no answer, one that a proxy cut is none, and a whole one doesn't wait for its usage.
 #[tokio::test]
-async fn a_chat_that_a_proxy_cut_is_no_answer() {
-    let half = |reason: &str| {
-        format!(
-            "data: {{\"choices\":[{{\"delta\":{{\"content\":\"The first half\"}}{reason}}}]}}\n\ndata: [DONE]\n\n"
-        )
+async fn what_chat_servers_and_proxies_write_is_a_whole_answer_or_none() {
+    let events = |events: &[&str]| {
+        let events: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+        Reply::raw("text/event-stream", events)
     };
-    // One that names no reason at all ends with `[DONE]` alone.
-    for (reason, class) in [(",\"finish_reason\":null", Some(FailureClass::Crash)), ("", None)] {
-        let server = ModelServer::of(vec![Reply::raw("text/event-stream", half(reason))]).await;
-        let (answer, _) = ask(&brain(WireFormat::Chat, &server.url(), PATIENT), &question("?")).await;
-        assert_eq!(answer.err().map(|error| error.class), class);
+    let half = [
+        r#"{"choices":[{"delta":{"content":"ok \ud83d"}}]}"#,
+        r#"{"choices":[{"delta":{"content":"\ude00 done \ud83d."},"finish_reason":"stop"}]}"#,
+    ];
+    let half_at_once = r#"{"choices":[{"message":{"content":"ok \ud83d"},"finish_reason":"stop"}]}"#;
+    let no_reason = r#"{"choices":[{"delta":{"content":"The first half"}}]}"#;
+    let null_reason = r#"{"choices":[{"delta":{"content":"The first half"},"finish_reason":null}]}"#;
+    let yes = [
+        r#"{"choices":[{"delta":{"content":"Yes."}}]}"#,
+        r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#,
+    ];
+    for (what, reply, outcome) in [
+        ("half of a character", events(&half), Ok("ok 😀 done \u{fffd}.")),
+        ("in one piece", Reply::raw("application/json", half_at_once), Ok("ok \u{fffd}")),
+        ("cut by a proxy", events(&[null_reason, "[DONE]"]), Err(FailureClass::Crash)),
+        ("no reason at all, so `[DONE]` is the end", events(&[no_reason, "[DONE]"]), Ok("The first half")),
+        ("neither `[DONE]` nor closed", events(&yes).fault(Fault::HangAfter(usize::MAX)), Ok("Yes.")),
+    ] {
+        let silence = if reply.fault == Fault::None { PATIENT.silence } else { Duration::from_millis(100) };
+        let (_server, mut brain) = scripted(WireFormat::Chat, vec![reply]).await;
+        brain.timeouts.silence = silence;
+        let answer = ask(&brain, &question("?")).await.0;
+        let answer = answer.as_ref().map(|answer| answer.text.as_str()).map_err(|error| error.class);
+        assert_eq!(answer, outcome, "{what}");
     }
 }
 
@@ -129,18 +132,6 @@ fn a_call_whose_function_is_no_object_is_a_call_of_no_tool() {
 }
 
 #[tokio::test]
-async fn errors_within_a_stream_are_classed() {
-    for wire in WireFormat::ALL {
-        for (kind, class) in
-            [("insufficient_quota", FailureClass::Billing), ("whatever", FailureClass::Crash)]
-        {
-            let reply = Reply::error_event(kind, &format!("no, {KEY}"));
-            assert_eq!(fails(wire, reply, PATIENT).await.class, class, "{wire:?} {kind}");
-        }
-    }
-}
-
-#[tokio::test]
 async fn watchdogs_bite_and_the_server_notices() {
     let short = Duration::from_millis(200);
     let silent = BrainTimeouts { silence: short, ..PATIENT };
@@ -154,8 +145,8 @@ async fn watchdogs_bite_and_the_server_notices() {
     for wire in WireFormat::ALL {
         for (timeouts, reply) in table.clone() {
             let server = ModelServer::of(vec![reply]).await;
-            let (answer, _) = ask(&brain(wire, &server.url(), timeouts), &question("?")).await;
-            assert_eq!(answer.unwrap_err().class, FailureClass::Timeout, "{wire:?}");
+            let error = ask(&brain(wire, &server.url(), timeouts), &question("?")).await.0.unwrap_err();
+            assert_eq!(error.class, FailureClass::Timeout, "{wire:?}");
             server.wait_for_gone(1).await;
         }
     }
@@ -180,29 +171,16 @@ async fn signs_of_life_alone_are_silence() {
 }
 
 #[tokio::test]
-async fn a_whole_answer_does_not_wait_for_its_usage() {
-    // A chat server that neither says `[DONE]` nor closes.
-    let stream = "data: {\"choices\":[{\"delta\":{\"content\":\"Yes.\"}}]}\n\ndata: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
-    let server = ModelServer::start().await;
-    let timeouts = BrainTimeouts { silence: Duration::from_millis(100), ..PATIENT };
-    server.script(vec![Reply::raw("text/event-stream", stream).fault(Fault::HangAfter(usize::MAX))]);
-    let answer = ask(&brain(WireFormat::Chat, &server.url(), timeouts), &question("?")).await.0.unwrap();
-    assert_eq!(answer.text, "Yes.");
-}
-
-#[tokio::test]
 async fn a_stopped_call_ends_at_once() {
     for wire in WireFormat::ALL {
-        let server = ModelServer::of(vec![Reply::hang()]).await;
-        let (cancel, brain) = (CancellationToken::new(), brain(wire, &server.url(), PATIENT));
-        let stop = cancel.clone();
-        let (question, mut progress) = (question("?"), CallProgress::default());
-        let (answer, ()) = tokio::join!(brain.call(&question, &mut progress, cancel), async {
+        let (server, brain) = scripted(wire, vec![Reply::hang()]).await;
+        let (cancel, question, mut progress) =
+            (CancellationToken::new(), question("?"), CallProgress::default());
+        let (answer, ()) = tokio::join!(brain.call(&question, &mut progress, cancel.clone()), async {
             server.wait_for(1).await;
-            stop.cancel();
+            cancel.cancel();
         });
-        let error = answer.unwrap_err();
-        assert!(error.cancelled, "{error}");
+        assert!(answer.unwrap_err().cancelled, "{wire:?}");
         server.wait_for_gone(1).await;
     }
 }
@@ -222,8 +200,8 @@ fn replies() -> impl Strategy<Value = Reply> {
 }
 
 async fn heard(wire: WireFormat, reply: Reply) -> (Answer, CallProgress) {
-    let server = ModelServer::of(vec![reply]).await;
-    let (answer, progress) = ask(&brain(wire, &server.url(), PATIENT), &with_tool("?")).await;
+    let (_server, brain) = scripted(wire, vec![reply]).await;
+    let (answer, progress) = ask(&brain, &with_tool("?")).await;
     // Another server has another port.
     let mut answer = answer.unwrap();
     if let Some(raw) = &mut answer.raw {
@@ -250,40 +228,31 @@ proptest! {
 }
 
 /// The pure machines over every prefix of a recorded stream: before the terminal event there is no answer.
-#[test]
-fn no_beginning_of_a_stream_is_an_answer() {
-    block_on(async {
-        let reply = Reply::text("An answer.").reasoning("Hm.").and_tool("look", json!({"q": "x"}));
-        for wire in WireFormat::ALL {
-            let bytes = body(wire.name(), &reply, "model-1", 1, true);
-            let text = String::from_utf8(bytes.clone()).unwrap();
-            // From here on the answer is whole: what may follow is the usage.
-            let terminal = match wire {
-                WireFormat::Messages => text.find("event: message_stop").unwrap(),
-                WireFormat::Responses => text.find("event: response.completed").unwrap(),
-                WireFormat::Chat => text.find("\"finish_reason\":\"tool_calls\"").unwrap(),
-            };
-            let server = ModelServer::start().await;
-            let brain = brain(wire, &server.url(), PATIENT);
-            for end in (0..bytes.len()).step_by(13) {
-                for fault in [Fault::Cut(end), Fault::EndEarly(end)] {
-                    server.script(vec![reply.clone().fault(fault)]);
-                    match ask(&brain, &with_tool("?")).await.0 {
-                        Err(error) => assert_eq!(error.class, FailureClass::Crash, "{wire:?} {end}"),
-                        Ok(answer) => {
-                            assert!(
-                                end > terminal,
-                                "{wire:?} was whole after {end} of {} bytes",
-                                bytes.len()
-                            );
-                            assert_eq!(answer.text, "An answer.");
-                            assert_eq!(answer.tool_calls.len(), 1);
-                        }
+#[tokio::test]
+async fn no_beginning_of_a_stream_is_an_answer() {
+    let reply = Reply::text("An answer.").reasoning("Hm.").and_tool("look", json!({"q": "x"}));
+    for wire in WireFormat::ALL {
+        let text = String::from_utf8(body(wire.name(), &reply, "model-1", 1, true)).unwrap();
+        // From here on the answer is whole: what may follow is the usage.
+        let terminal = text.find(match wire {
+            WireFormat::Messages => "event: message_stop",
+            WireFormat::Responses => "event: response.completed",
+            WireFormat::Chat => "\"finish_reason\":\"tool_calls\"",
+        });
+        let (server, brain) = scripted(wire, vec![]).await;
+        for end in (0..text.len()).step_by(13) {
+            for fault in [Fault::Cut(end), Fault::EndEarly(end)] {
+                server.script(vec![reply.clone().fault(fault)]);
+                match ask(&brain, &with_tool("?")).await.0 {
+                    Err(error) => assert_eq!(error.class, FailureClass::Crash, "{wire:?} {end}"),
+                    Ok(answer) => {
+                        assert!(end > terminal.unwrap(), "{wire:?}: whole after {end} of {}", text.len());
+                        assert_eq!((answer.text.as_str(), answer.tool_calls.len()), ("An answer.", 1));
                     }
                 }
             }
         }
-    });
+    }
 }
 
 proptest! {
@@ -291,16 +260,16 @@ proptest! {
 
     /// Any JSON in any order: errors and odd answers, but no panic.
     #[test]
-    fn machines_never_panic(events in proptest::collection::vec((0..EVENTS.len(), any_json()), 0..12)) {
+    fn machines_never_panic(events in proptest::collection::vec((word_of(EVENTS), any_json()), 0..12)) {
         for wire in WireFormat::ALL {
             let mut decoder = wire.decoder(&with_tool("?"), "http://h", "m");
             let mut progress = CallProgress::default();
             for (kind, value) in &events {
                 let mut value = value.clone();
                 if let Value::Object(map) = &mut value {
-                    map.entry("type").or_insert_with(|| EVENTS[*kind].into());
+                    map.entry("type").or_insert_with(|| (*kind).into());
                 }
-                let _ = decoder.event(EVENTS[*kind], &value, &mut progress);
+                let _ = decoder.event(kind, &value, &mut progress);
                 let _ = decoder.whole(&value, &mut progress);
             }
             let _ = decoder.finish();
@@ -308,18 +277,13 @@ proptest! {
     }
 }
 
-const EVENTS: [&str; 10] = [
-    "message_start",
-    "content_block_start",
-    "content_block_delta",
-    "message_delta",
-    "message_stop",
-    "error",
-    "response.output_item.done",
-    "response.completed",
-    "response.failed",
-    "message",
-];
+const EVENTS: &str = "message_start content_block_start content_block_delta message_delta message_stop error \
+    response.output_item.done response.completed response.failed message";
+
+/// One of these words.
+fn word_of(words: &'static str) -> impl Strategy<Value = &'static str> {
+    proptest::sample::select(words.split_whitespace().collect::<Vec<_>>())
+}
 
 fn any_json() -> impl Strategy<Value = Value> {
     const KEYS: &str = "type index delta content_block text partial_json usage input_tokens stop_reason item response output \
@@ -330,18 +294,15 @@ fn any_json() -> impl Strategy<Value = Value> {
         any::<i64>().prop_map(Value::from),
         any::<f64>().prop_map(Value::from),
         "[a-z{}\"]{0,6}".prop_map(Value::from),
-        proptest::sample::select(vec!["tool_use", "text_delta", "function_call", "input_json_delta"])
-            .prop_map(Value::from),
+        word_of("tool_use text_delta function_call input_json_delta").prop_map(Value::from),
         Just(json!(u64::MAX)),
     ];
     leaf.prop_recursive(4, 40, 6, |inner| {
         prop_oneof![
             proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            proptest::collection::hash_map(0..KEYS.split(' ').count(), inner, 0..7).prop_map(|map| {
-                Value::Object(
-                    map.into_iter().map(|(k, v)| (KEYS.split(' ').nth(k).unwrap().to_owned(), v)).collect(),
-                )
-            }),
+            proptest::collection::hash_map(word_of(KEYS), inner, 0..7).prop_map(|map| Value::from_iter(
+                map.into_iter().map(|(key, value)| (key.to_owned(), value))
+            )),
         ]
     })
 }

@@ -12,12 +12,9 @@ const FOUND: &str = "INJECTED_CONTEXT_RELEVANT_MEMORIES\n{\"memories\":[{\"excer
 async fn world(more: &str) -> (World, ModelServer, ModelServer) {
     let (small, big) = (ModelServer::start().await, ModelServer::start().await);
     big.respond(|_| Reply::text("Oolong.").usage(1000, 0, 10));
-    let settings = format!(
-        "[assistant]\nchain = [\"big\"]\n[recall]\nbrain = \"small\"\n{}{}",
-        big.brain("big", "chat", ""),
-        small.brain("small", "chat", more)
-    );
-    let mut world = World::new(&settings);
+    let brains = big.brain("big", "chat", "") + &small.brain("small", "chat", more);
+    let chain = "[assistant]\nchain = [\"big\"]\n[recall]\nbrain = \"small\"\n";
+    let mut world = World::new(&format!("{chain}{brains}"));
     world.memory = FOUND;
     (world, small, big)
 }
@@ -31,10 +28,8 @@ async fn told(world: &World, big: &ModelServer) -> String {
 #[tokio::test]
 async fn its_lines_are_given_and_its_none_is_honoured() {
     let (world, small, big) = world("").await;
-    small.script(vec![
-        Reply::text("- Anna drinks oolong since 2019\n- and nothing else").usage(200, 0, 20),
-        Reply::text("NONE"),
-    ]);
+    let lines = Reply::text("- Anna drinks oolong since 2019\n- and nothing else").usage(200, 0, 20);
+    small.script(vec![lines, Reply::text("NONE")]);
     let text = told(&world, &big).await;
     assert!(text.contains(INJECTED) && text.contains("Anna drinks oolong since 2019"), "{text}");
     assert!(text.contains("\"chosen_by\": \"small\"") && !text.contains("bees"), "{text}");
@@ -45,8 +40,7 @@ async fn its_lines_are_given_and_its_none_is_honoured() {
     let journal = world.journal();
     assert_eq!(journal.calls(1).unwrap().len(), 1);
     assert_eq!(journal.background_calls(1).unwrap()[0].usage.input, 200);
-    let text = told(&world, &big).await;
-    assert!(!text.contains(INJECTED), "{text}");
+    contains_none(told(&world, &big).await, &[INJECTED]);
     assert_eq!(journal.turn(2).unwrap().unwrap().recalled.unwrap().injection, "");
     let facts = world.ask(anna("x")).await.facts;
     assert_eq!((facts.input, facts.calls, facts.failed.len()), (1000, 2, 1), "the script is over: 500");

@@ -21,6 +21,24 @@ pub fn brain(wire: WireFormat, url: &str, timeouts: BrainTimeouts) -> WireBrain 
     WireBrain { wire, url, model, key: Some(KEY.into()), timeouts, client, clock }
 }
 
+/// A server that says these, and a patient brain behind it.
+pub async fn scripted(wire: WireFormat, replies: Vec<Reply>) -> (ModelServer, WireBrain) {
+    let server = ModelServer::of(replies).await;
+    let brain = brain(wire, &server.url(), PATIENT);
+    (server, brain)
+}
+
+/// Each wire, streamed and in one piece.
+pub fn ways() -> impl Iterator<Item = (WireFormat, fn(Reply) -> Reply)> {
+    let ways: [fn(Reply) -> Reply; 2] = [|streamed| streamed, Reply::whole];
+    WireFormat::ALL.into_iter().flat_map(move |wire| ways.map(|way| (wire, way)))
+}
+
+/// The answer to what must be answered.
+pub async fn answer(brain: &WireBrain, request: &Request) -> Answer {
+    ask(brain, request).await.0.unwrap()
+}
+
 /// The answer, and how far the call came.
 pub async fn ask(brain: &WireBrain, request: &Request) -> (Result<Answer, BrainError>, CallProgress) {
     let mut progress = CallProgress::default();

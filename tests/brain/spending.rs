@@ -16,7 +16,7 @@ pub struct Person {
 #[async_trait]
 impl Approvals for Person {
     async fn ask(&self, asked: ApprovalRequest<'_>) -> Result<ApprovalVerdict, String> {
-        asked.place.ask_approval(&shown()).await;
+        asked.place.ask_approval(&approval::parse(SHOWN).lines[0].approval).await;
         self.asked.lock().unwrap().push((asked.subject.clone(), asked.caller.turn.clone()));
         let verdict = || *self.says.lock().unwrap();
         when("the person's word", || verdict().is_some()).await;
@@ -25,10 +25,7 @@ impl Approvals for Person {
 }
 
 /// A question as it is shown; that it is, counts.
-fn shown() -> Approval {
-    let note = b"- [ ] ap_AAAAAAAAAAAA until=2099-01-01T00:00Z brain=one run=\"go on\"\n";
-    approval::parse(note).lines.remove(0).approval
-}
+const SHOWN: &[u8] = b"- [ ] ap_AAAAAAAAAAAA until=2099-01-01T00:00Z brain=one run=\"go on\"\n";
 
 /// A memory that always finds the same, or nothing.
 pub struct Fixed(pub &'static str);
@@ -67,7 +64,7 @@ pub struct World {
     pub clock: Arc<ManualClock>,
     pub person: Arc<Person>,
     pub memory: &'static str,
-    turn: Mutex<u64>,
+    turn: AtomicU64,
 }
 
 holds_folder!(World);
@@ -77,7 +74,12 @@ impl World {
         let folder = Folder::new(&["state"]);
         folder.write("vault-agent.toml", settings);
         let clock = Arc::new(ManualClock::new("2026-12-01T09:30:00Z".parse().unwrap()));
-        Self { folder, clock, person: Arc::default(), memory: "", turn: Mutex::new(0) }
+        Self { folder, clock, person: Arc::default(), memory: "", turn: AtomicU64::default() }
+    }
+
+    /// One with this server as its brain, and a thousand tokens a day.
+    pub fn with_1000(server: &ModelServer) -> Self {
+        Self::new(&format!("[assistant]\nday_tokens = 1000\n{}", server.brain("one", "chat", "")))
     }
 
     pub fn workspace(&self) -> Arc<Workspace> {
@@ -95,19 +97,13 @@ impl World {
 
     /// A turn that waits so long from its acceptance on.
     pub async fn ask_later(&self, turn: NewTurn, wait: SignedDuration) -> TurnAnswer {
-        let message = {
-            let mut last = self.turn.lock().unwrap();
-            *last += 1;
-            *last
-        };
+        let message = self.turn.fetch_add(1, Ordering::Relaxed) + 1;
         let journal = Arc::new(self.journal());
         journal.accept(&NewTurn { message, ..turn }, self.clock.now()).unwrap();
         self.clock.advance(wait);
-        let engine = AnswerEngine::new(EngineParts {
-            approvals: Arc::clone(&self.person) as _,
-            memory: Arc::new(Fixed(self.memory)),
-            ..EngineParts::of(&self.workspace(), &journal)
-        });
+        let parts = EngineParts::of(&self.workspace(), &journal);
+        let (approvals, memory) = (Arc::clone(&self.person) as _, Arc::new(Fixed(self.memory)));
+        let engine = AnswerEngine::new(EngineParts { approvals, memory, ..parts });
         engine.unwrap().answer(message, &NoConversation, &CancellationToken::new()).await.unwrap()
     }
 
@@ -136,7 +132,7 @@ pub fn anna(text: &str) -> NewTurn {
 #[tokio::test]
 async fn at_80_percent_one_notice_and_at_100_a_question_whose_yes_lasts_for_the_day() {
     let server = ModelServer::by(|_| Reply::text("Yes.").usage(400, 0, 25)).await;
-    let world = World::new(&format!("[assistant]\nday_tokens = 1000\n{}", server.brain("one", "chat", "")));
+    let world = World::with_1000(&server);
     assert_eq!(world.say("a").await, "Yes.");
     assert!(world.notices().is_empty());
     for nth in 2..=3 {
@@ -145,30 +141,24 @@ async fn at_80_percent_one_notice_and_at_100_a_question_whose_yes_lasts_for_the_
         assert_eq!(world.notices(), expected, "{nth}: once, and after a restart too");
     }
     // Used up: the question is asked beside, and memory answers now.
-    let said = world.say("c").await;
-    assert!(
-        said.starts_with("Today's budget of 1000 tokens is used up. I asked whether to continue"),
-        "{said}"
-    );
+    let (said, used_up) = (world.say("c").await, "Today's budget of 1000 tokens is used up.");
+    assert!(said.starts_with(&format!("{used_up} I asked whether to continue")), "{said}");
     assert!(said.ends_with("From memory."), "{said}");
     assert_eq!(server.requests().len(), 3);
-    let said = world.say("d").await;
-    assert!(said.ends_with("From memory."));
-    {
-        let asked = world.person.asked.lock().unwrap();
-        assert!(asked.iter().all(|one| *one == asked[0]), "it is the same question all day");
-        assert_eq!(asked[0].0.run, "go on beyond today's budget of 1000 tokens on 2026-12-01");
-        assert_eq!(asked[0].0.why, "Today's budget of 1000 tokens is used up. Go on for today?");
-        assert_eq!((&asked[0].0.always, asked[0].1.as_str()), (&None, "budget-2026-12-01-day"));
-    }
+    assert!(world.say("d").await.ends_with("From memory."));
+    let asked = world.person.asked.lock().unwrap().clone();
+    assert!(asked.iter().all(|one| *one == asked[0]), "it is the same question all day");
+    assert_eq!(asked[0].0.run, "go on beyond today's budget of 1000 tokens on 2026-12-01");
+    assert_eq!(asked[0].0.why, format!("{used_up} Go on for today?"));
+    assert_eq!((&asked[0].0.always, asked[0].1.as_str()), (&None, "budget-2026-12-01-day"));
     // Nobody's word: the sentence alone.
     *world.person.says.lock().unwrap() = Some(ApprovalVerdict::NoApprover);
-    assert_eq!(world.say("e").await, "Today's budget of 1000 tokens is used up.\n\nFrom memory.");
+    assert_eq!(world.say("e").await, format!("{used_up}\n\nFrom memory."));
     // The word came in the meantime: the next question finds it, and it lasts.
-    *world.person.says.lock().unwrap() = Some(ApprovalVerdict::Yes);
-    assert_eq!(world.say("f").await, "Yes.");
-    *world.person.says.lock().unwrap() = None;
-    assert_eq!(world.say("g").await, "Yes.");
+    for (says, text) in [(Some(ApprovalVerdict::Yes), "f"), (None, "g")] {
+        *world.person.says.lock().unwrap() = says;
+        assert_eq!(world.say(text).await, "Yes.");
+    }
     assert_eq!(server.requests().len(), 5);
     // Another day has a budget of its own, and a notice of its own.
     world.clock.advance(SignedDuration::from_hours(24));
@@ -179,9 +169,9 @@ async fn at_80_percent_one_notice_and_at_100_a_question_whose_yes_lasts_for_the_
     assert!(world.say("i").await.ends_with("From memory."));
     // "No" is said once a day.
     *world.person.says.lock().unwrap() = Some(ApprovalVerdict::No);
-    assert!(world.say("j").await.starts_with("Today's budget of 1000 tokens is used up.\n"));
+    assert!(world.say("j").await.starts_with(&format!("{used_up}\n")));
     let before = world.person.asked.lock().unwrap().len();
-    assert!(world.say("k").await.starts_with("Today's budget of 1000 tokens is used up.\n"));
+    assert!(world.say("k").await.starts_with(&format!("{used_up}\n")));
     assert_eq!(world.person.asked.lock().unwrap().len(), before);
 }
 
@@ -199,7 +189,7 @@ async fn a_call_counts_for_the_day_on_which_it_ends() {
 #[tokio::test]
 async fn a_question_that_is_stopped_counts_what_it_spent() {
     let server = ModelServer::of(vec![Reply::tool("look", json!({})).usage(400, 0, 25), Reply::hang()]).await;
-    let world = World::new(&format!("[assistant]\nday_tokens = 1000\n{}", server.brain("one", "chat", "")));
+    let world = World::with_1000(&server);
     // As `ask` does, whose journal is no file.
     let journal = Arc::new(TurnJournal::in_memory().unwrap());
     journal.accept(&NewTurn { message: 1, ..anna("a") }, world.clock.now()).unwrap();
@@ -212,13 +202,13 @@ async fn a_question_that_is_stopped_counts_what_it_spent() {
     let (answered, ()) = tokio::join!(engine.answer(1, &NoConversation, &stop), stopping);
     assert!(answered.is_err());
     let counted = world.journal().background_calls(0).unwrap();
-    assert_eq!(counted.iter().map(|call| call.usage.input).collect::<Vec<_>>(), [400]);
+    assert_eq!((counted.len(), counted[0].usage.input), (1, 400));
 }
 
 #[tokio::test]
 async fn a_yes_counts_when_it_is_said_though_no_turn_waits_for_it() {
     let server = ModelServer::by(|_| Reply::text("Yes.").usage(1000, 0, 0)).await;
-    let world = World::new(&format!("[assistant]\nday_tokens = 1000\n{}", server.brain("one", "chat", "")));
+    let world = World::with_1000(&server);
     assert_eq!(world.say("a").await, "Yes.");
     assert!(world.say("b").await.ends_with("From memory."));
     // The question was handed on to somebody who waits; the person answers it now.
@@ -237,16 +227,12 @@ async fn a_brain_whose_own_budget_is_used_up_is_passed_over() {
     one.respond(|_| Reply::text("One.").usage(300, 0, 0));
     two.script(vec![Reply::text("Two.").usage(9000, 0, 0), Reply::status(500)]);
     two.respond(|_| Reply::text("Two again."));
-    let settings =
-        format!("{}{}", one.brain("one", "chat", "day_tokens = 300"), two.brain("two", "chat", ""));
-    let world = World::new(&settings);
+    let world = World::new(&(one.brain("one", "chat", "day_tokens = 300") + &two.brain("two", "chat", "")));
     assert_eq!(world.say("a").await, "One.");
     assert_eq!(world.notices(), ["Today's budget of 300 tokens for one is used up."]);
     assert_eq!(world.say("b").await, "Two.");
-    let said = world.say("c").await;
-    assert!(said.contains("two did not answer ("), "{said}");
     let skipped = "one (today's budget of 300 tokens for one is used up) was skipped";
-    assert!(said.contains(skipped), "{said}");
+    contains_all(world.say("c").await, &["two did not answer (", skipped]);
     assert!(world.person.asked.lock().unwrap().is_empty(), "somebody else may be asked");
     // Asked for by its name there is nobody else: a person is asked.
     let only = |text: &str| NewTurn { only: Some("one".into()), ..anna(text) };
@@ -280,36 +266,28 @@ async fn list_status_usage_and_ask_show_what_is_left() {
     one.respond(|_| Reply::text("One.").usage(300, 0, 0));
     two.respond(|_| Reply::text("Two.").usage(100, 0, 0));
     let vault = TestVault::new("");
-    let settings = format!(
-        "timezone = \"Europe/London\"\n[assistant]\nday_tokens = 1000\n{}{}",
-        one.brain("one", "chat", "day_tokens = 300"),
-        two.brain("two", "chat", "")
-    );
-    vault.write("vault-agent.toml", &settings);
-    let first = vault.json(&["ask", "a"]);
-    assert_eq!((&first["brain"], &first["skipped"]), (&json!("one"), &json!([])));
-    let second = vault.json(&["ask", "b"]);
-    assert_eq!(second["brain"], "two");
-    assert_eq!(second["skipped"], json!([{ "brain": "one", "until": "2026-12-02T00:00:00+00:00" }]));
+    let brains = one.brain("one", "chat", "day_tokens = 300") + &two.brain("two", "chat", "");
+    let head = "timezone = \"Europe/London\"\n[assistant]\nday_tokens = 1000\n";
+    vault.write("vault-agent.toml", format!("{head}{brains}"));
+    assert_eq!(pick(&vault.json(&["ask", "a"]), "brain skipped"), json!(["one", []]));
+    let skipped = json!([{ "brain": "one", "until": "2026-12-02T00:00:00+00:00" }]);
+    assert_eq!(pick(&vault.json(&["ask", "b"]), "brain skipped"), json!(["two", skipped]));
     let list = vault.json(&["brain", "list"]);
-    assert_eq!((&list[0]["ok"], &list[0]["class"]), (&json!(false), &Value::Null));
-    assert_eq!(list[0]["cooldown_until"], "2026-12-02T00:00:00+00:00");
-    assert_eq!((&list[0]["budget"]["tokens"], &list[1]["budget"]), (&json!(300), &Value::Null));
+    let fields = pick(&list, "0/ok 0/class 0/cooldown_until 0/budget/tokens 1/budget");
+    assert_eq!(fields, json!([false, null, "2026-12-02T00:00:00+00:00", 300, null]));
     let rests = "off until Wed 2 Dec 00:00 (in 14 h): today's budget of 300 tokens for one is used up";
     vault.run(&["brain", "list"]).ok().says(rests);
     let status = vault.run(&["status"]);
     status.says("budget    the day: 400 of 1000 tokens (40 %)");
     status.says("budget    one: 300 of 300 tokens (100 %)");
     let usage = vault.json(&["usage"]);
-    assert_eq!((&usage["budgets"][0]["share"], &usage["budgets"][1]["brain"]), (&json!(0.4), &json!("one")));
+    assert_eq!(pick(&usage["budgets"], "0/share 1/brain"), json!([0.4, "one"]));
     vault.run(&["usage"]).ok().says("today: 400 of 1000 tokens (40 %)");
     // With the day's budget used up memory answers, and says why.
-    for _ in 0..6 {
-        let _ = vault.json(&["ask", "c"]);
-    }
+    (0..6).for_each(|_| drop(vault.json(&["ask", "c"])));
     let run = vault.run(&["--json", "ask", "d"]);
-    assert_eq!((run.code, &run.json()["brain"]), (1, &Value::Null), "{run:?}");
-    run.warns("Today's budget of 1000 tokens is used up.");
+    assert_eq!(run.json()["brain"], Value::Null, "{run:?}");
+    run.exits(1).warns("Today's budget of 1000 tokens is used up.");
     assert_eq!(one.requests().len() + two.requests().len(), 8);
 }
 
