@@ -4,24 +4,14 @@ use crate::discord::rig::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_way_to_lose_the_connection_loses_no_message() {
-    let rig = Rig::new().await;
-    rig.fake.world().heartbeat_ms = 400;
-    let _running = rig.run().await;
+    use GatewayFault::{Close, Cut, Invalid, Reconnect, Zombie};
+    let (rig, _running) = Rig::prepared(|rig| rig.fake.world().heartbeat_ms = 400).await;
     let mut wanted = vec![];
-    for fault in [
-        GatewayFault::Reconnect,
-        GatewayFault::Close(1000),
-        GatewayFault::Close(4000),
-        GatewayFault::Cut,
-        GatewayFault::Invalid(true),
-        GatewayFault::Invalid(false),
-        GatewayFault::Zombie,
-    ] {
+    for fault in [Reconnect, Close(1000), Close(4000), Cut, Invalid(true), Invalid(false), Zombie] {
         rig.fake.gateway(fault.clone());
         rig.says(&mut wanted, format!("during {fault:?}"));
-        rig.wait_said(CHANNEL, wanted.len()).await;
+        rig.is_said(CHANNEL, &wanted).await;
     }
-    assert_eq!(rig.said(CHANNEL), wanted);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -35,9 +25,7 @@ async fn after_a_day_away_all_is_logged_and_whoever_spoke_to_the_bot_is_answered
     let mut wanted = vec![];
     for hour in 0..24 {
         rig.advance(&clock, SignedDuration::from_hours(1));
-        for n in 0..2 {
-            rig.says(&mut wanted, format!("<@500> hour {hour} dentist {n}"));
-        }
+        (0..2).for_each(|n| rig.says(&mut wanted, format!("<@500> hour {hour} dentist {n}")));
         if hour % 12 == 11 {
             // Said in a thread that is bound, to nobody: answered only lately.
             rig.fake.say(3000, ALICE, &format!("hour {hour} in the thread"));
@@ -47,19 +35,13 @@ async fn after_a_day_away_all_is_logged_and_whoever_spoke_to_the_bot_is_answered
     let running = rig.run().await;
     rig.wait_said(CHANNEL, 2 * wanted.len()).await;
     assert_eq!(rig.said(CHANNEL)[..wanted.len()], wanted);
-    let replies: Vec<(String, String)> = rig.fake.messages(CHANNEL)[wanted.len()..]
-        .iter()
-        .map(|m| {
-            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-            (text(&m["referenced_message"]["content"]), text(&m["content"]))
-        })
-        .collect();
-    let questions: Vec<&str> = replies.iter().map(|(question, _)| question.as_str()).collect();
-    assert_eq!(questions, wanted, "each once, in order");
-    for (at, (question, answer)) in replies.iter().enumerate() {
-        let late = at < wanted.len() - 2;
+    let replies = rig.fake.messages(CHANNEL).split_off(wanted.len());
+    let question = |reply: &Value| reply["referenced_message"]["content"].as_str().unwrap().to_owned();
+    assert_eq!(replies.iter().map(question).collect::<Vec<_>>(), wanted, "each once, in order");
+    for (at, reply) in replies.iter().enumerate() {
+        let (answer, is_late) = (reply["content"].as_str().unwrap(), at < wanted.len() - 2);
         assert!(answer.contains("The dentist is on Friday"), "{answer}");
-        assert_eq!(answer.starts_with("Sorry, I was away.\n\n"), late, "{question}: {answer}");
+        assert_eq!(answer.starts_with("Sorry, I was away.\n\n"), is_late, "{at}: {answer}");
     }
     rig.wait_said(3000, 5).await;
     rig.wait_done(wanted.len() + 2).await;
@@ -76,16 +58,10 @@ async fn final_refusals_are_one_clear_sentence_each() {
     assert_eq!(rig.start().end().await, Err(DiscordError::WrongToken));
     rig.token = None;
     rig.fake.world().channel_mut(CHANNEL).access = Access::Hidden;
-    let running = rig.start();
-    let mut status = running.status.clone();
-    let degraded = GatewayStatus::Degraded(vec![DiscordError::MissingPermission(CHANNEL)]);
-    tokio::time::timeout(LONG, status.wait_for(|s| *s == degraded)).await.unwrap().unwrap();
-    drop(running);
+    rig.start().is_degraded(&[DiscordError::MissingPermission(CHANNEL)]).await;
     rig.fake.world().ws_url = "wss://gateway.discord.gg".into();
-    let running = rig.start();
-    let Err(DiscordError::BadGateway(..)) = running.end().await else {
-        panic!("a foreign gateway was accepted")
-    };
+    let end = rig.start().end().await;
+    assert!(matches!(end, Err(DiscordError::BadGateway(..))), "a foreign gateway was accepted: {end:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -101,7 +77,7 @@ async fn it_stops_at_once_even_before_a_first_connection_and_comes_back_after_an
     tokio::time::sleep(Duration::from_millis(500)).await;
     rig.fake.heal();
     rig.fake.connected().await;
-    rig.wait("history read", || !rig.fake.requests("GET", "/messages").is_empty()).await;
+    rig.wait("history read", || rig.rounds() > 0).await;
     rig.say("back");
     rig.wait_said(CHANNEL, 1).await;
 }
@@ -113,17 +89,14 @@ async fn a_question_that_people_reply_to_before_it_is_read_is_answered() {
     // Without a place in its history, a channel is read from the start of the program.
     rig.wait("the direct messages read", || rig.has_cursor(dm)).await;
     running.crash().await;
-    let reply = |channel: u64, author: u64, to: u64| {
-        let reference = json!({ "message_id": to.to_string() });
-        rig.fake.post(channel, author, json!({ "content": "hurry, please", "message_reference": reference }))
-    };
+    let hurry = |channel, author, to: u64| rig.reply(channel, author, to, "hurry, please");
     let questions = [ALICE, MALLORY].map(|author| {
         let question = rig.ask("the dentist?");
-        reply(CHANNEL, author, question);
+        hurry(CHANNEL, author, question);
         question
     });
     let asked = rig.fake.say(dm, ALICE, "the dentist?");
-    let again = reply(dm, ALICE, asked);
+    let again = hurry(dm, ALICE, asked);
     let _running = rig.run().await;
     rig.wait_done(4).await;
     for question in questions.into_iter().chain([asked, again]) {

@@ -16,7 +16,7 @@ async fn reminders_are_added_listed_and_removed_with_their_exact_line() {
     let (rig, _running) = Rig::running().await;
     let fake = &rig.fake;
     let options = [("when", "2030-12-01 09:30"), ("what", "Call \"Mum\" `now`"), ("recur", "weekly")];
-    let reply = fake.reply(slash(ALICE, "remind", &options)).await;
+    let reply = rig.command("remind", &options).await;
     let line = reminders(&rig).lines().last().unwrap().to_owned();
     let wanted = "- [ ] date=2030-12-01 time=09:30 recur=weekly msg=\"Call \\\"Mum\\\" `now`\" id=rid_";
     assert!(line.starts_with(wanted), "{line}");
@@ -24,25 +24,20 @@ async fn reminders_are_added_listed_and_removed_with_their_exact_line() {
     let confirmed = rig.workspace().journal().unwrap().messages().unwrap();
     let confirmed: Vec<_> = confirmed.iter().map(|message| message.body.as_str()).collect();
     assert_eq!(confirmed, [format!("Added:\n```\n{line}\n```")]);
-    let reply = fake.reply(slash(ALICE, "remind", &[("when", "yesterdayish"), ("what", "x")])).await;
+    let reply = rig.command("remind", &[("when", "yesterdayish"), ("what", "x")]).await;
     assert!(reply.starts_with("That didn't work:"), "{reply}");
-    let reply = fake.reply(slash(ALICE, "reminders", &[])).await;
-    assert!(reply.contains("Call \"Mum\""), "{reply}");
-    let id = line.split("id=").nth(1).unwrap().to_owned();
-    let offered = fake.interact(typing(ALICE, "unremind", "reminder", "mum")).await;
-    assert_eq!(offered["callback"]["data"]["choices"][0]["value"], json!(id));
-    let offered = fake.interact(typing(ALICE, "remind", "when", "in 2 hours")).await;
-    assert_eq!(offered["callback"]["data"]["choices"][0]["value"], json!("in 2 hours"));
-    let offered = fake.interact(typing(ALICE, "remind", "when", "at 5")).await;
-    let choices = offered["callback"]["data"]["choices"].as_array().unwrap();
-    let hours = |hour: &str| choices.iter().any(|choice| choice["value"].as_str().unwrap().ends_with(hour));
-    assert!(hours("05:00") && hours("17:00"), "both that it can be: {offered}");
-    let reply = fake.reply(slash(ALICE, "unremind", &[("reminder", &id)])).await;
+    contains_all(rig.command("reminders", &[]).await, &["Call \"Mum\""]);
+    let id = line.split("id=").nth(1).unwrap();
+    assert_eq!(offered(&rig, ALICE, "unremind", "reminder", "mum").await[0], id);
+    assert_eq!(offered(&rig, ALICE, "remind", "when", "in 2 hours").await[0], "in 2 hours");
+    let choices = offered(&rig, ALICE, "remind", "when", "at 5").await;
+    let is_there = |hour: &str| choices.iter().any(|choice| choice.ends_with(hour));
+    assert!(is_there("05:00") && is_there("17:00"), "both that it can be: {choices:?}");
+    let reply = rig.command("unremind", &[("reminder", id)]).await;
     assert_eq!(reply, format!("Removed:\n```\n{line}\n```"));
     assert!(!reminders(&rig).contains("Mum"));
     assert_eq!(fake.reply(slash(MALLORY, "reminders", &[])).await, STRANGER);
-    let offered = fake.interact(typing(MALLORY, "unremind", "reminder", "")).await;
-    assert_eq!(offered["callback"]["data"]["choices"], json!([]));
+    assert!(offered(&rig, MALLORY, "unremind", "reminder", "").await.is_empty());
     for callback in fake.requests("POST", "/callback") {
         let flags = &callback.body["data"]["flags"];
         assert!(callback.body["type"] == json!(8) || *flags == json!(64), "{}", callback.body);
@@ -53,7 +48,7 @@ async fn reminders_are_added_listed_and_removed_with_their_exact_line() {
 async fn pins_are_made_from_words_and_messages_and_taken_out() {
     let (rig, _running) = Rig::running().await;
     let fake = &rig.fake;
-    let reply = fake.reply(slash(ALICE, "remember", &[("text", "Mum's birthday is 3 May")])).await;
+    let reply = rig.command("remember", &[("text", "Mum's birthday is 3 May")]).await;
     assert_eq!(reply, "Pinned:\n```\n- Mum's birthday is 3 May\n```");
     let id = fake.say(CHANNEL, ALICE, "the door code is 1234");
     rig.wait_said(CHANNEL, 1).await;
@@ -62,20 +57,16 @@ async fn pins_are_made_from_words_and_messages_and_taken_out() {
         json!({ "type": 2, "user": ALICE, "channel": CHANNEL, "data": { "id": "900", "type": 3, "name": "Remember",
             "target_id": id.to_string(), "resolved": { "messages": { id.to_string(): message } } } })
     };
-    let reply = fake.reply(menu(id)).await;
-    let block = rig.events(CHANNEL)[0].event.id.clone().unwrap();
-    assert!(reply.contains("- Alice: the door code is 1234 [[logs/discord-channel/2000/"), "{reply}");
-    assert!(reply.contains(&format!("#^{block}]]")), "{reply}");
-    let offered = fake.interact(typing(ALICE, "forget", "pin", "birthday")).await;
-    let value = offered["callback"]["data"]["choices"][0]["value"].as_str().unwrap().to_owned();
-    let reply = fake.reply(slash(ALICE, "forget", &[("pin", &value)])).await;
+    let pinned = "- Alice: the door code is 1234 [[logs/discord-channel/2000/";
+    contains_all(fake.reply(menu(id)).await, &[pinned, &format!("#^{}]]", rig.questions()[0])]);
+    let pin = offered(&rig, ALICE, "forget", "pin", "birthday").await.remove(0);
+    let reply = rig.command("forget", &[("pin", &pin)]).await;
     assert_eq!(reply, "No longer pinned:\n```\n- Mum's birthday is 3 May\n```");
     assert_eq!(rig.text("Pinned.md").lines().filter(|l| l.starts_with("- ")).count(), 1);
     let sticker =
         json!({ "content": "", "sticker_items": [{ "id": "1", "name": "Wave", "format_type": 1 }] });
     let id = fake.post(CHANNEL, ALICE, sticker);
-    let reply = fake.reply(menu(id)).await;
-    assert!(reply.contains("- Alice: Sticker: Wave"), "{reply}");
+    contains_all(fake.reply(menu(id)).await, &["- Alice: Sticker: Wave"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -83,18 +74,19 @@ async fn a_new_window_is_a_new_file_and_the_old_one_says_so() {
     let (rig, _running) = Rig::running().await;
     let (first, second) = (rig.say("old"), rig.say("lost"));
     rig.wait_said(CHANNEL, 2).await;
+    // An interaction that comes twice is carried out once.
+    rig.fake.gateway(GatewayFault::Double);
     let reply = rig.command("new", &[]).await;
     assert!(reply.starts_with("A new window begins: `logs/discord-channel/2000/"), "{reply}");
+    assert_eq!(rig.command("status", &[]).await, "Nothing is scheduled.");
     rig.say("new");
     rig.wait_said(CHANNEL, 3).await;
     let files = rig.log_files();
     assert_eq!(files.len(), 2);
-    let old = fs::read_to_string(&files[0]).unwrap();
-    assert!(old.contains("This window ended here") && !old.contains("> new"));
-    assert!(fs::read_to_string(&files[1]).unwrap().contains("> new"));
-    // A change of a message stands in the message's window, for who reads that one alone.
     let stands =
         |file: usize, text: &str| fs::read_to_string(&files[file]).is_ok_and(|log| log.contains(text));
+    assert!(stands(0, "This window ended here") && !stands(0, "> new") && stands(1, "> new"));
+    // A change of a message stands in the message's window, for who reads that one alone.
     rig.fake.edit(CHANNEL, first, "older");
     rig.wait("the edit", || stands(0, "> older")).await;
     rig.fake.delete(CHANNEL, first);
@@ -107,17 +99,22 @@ async fn a_new_window_is_a_new_file_and_the_old_one_says_so() {
     rig.fake.delete(CHANNEL, second);
     rig.wait("the deletion where the window is gone", || stands(1, "> deleted [[")).await;
     assert!(!files[0].exists());
-    assert_eq!(rig.command("status", &[]).await, "Nothing is scheduled.");
     assert_eq!(rig.command("undo", &[]).await, "That didn't work: there is nothing to undo");
     contains_all(rig.command("recall", &[("query", "dentist")]).await, &["The dentist is on Friday"]);
+}
+
+/// The values that are offered while somebody types.
+async fn offered(rig: &Rig, user: u64, command: &str, option: &str, typed: &str) -> Vec<String> {
+    let offered = rig.fake.interact(typing(user, command, option, typed)).await;
+    let choices = offered["callback"]["data"]["choices"].as_array().unwrap();
+    choices.iter().map(|choice| choice["value"].as_str().unwrap().to_owned()).collect()
 }
 
 /// A notification as it stands in the channel.
 async fn notify(rig: &Rig, kind: MessageKind, msg: &str, id: &str, recurring: bool) -> Value {
     let fact = NotifiedItem { recurring, ..fact(kind, id, "2026-11-20T09:30", msg) };
     let message = OutgoingMessage { facts: vec![fact], ..message(kind, id, &format!("Reminder: {msg}")) };
-    let notifier = BotNotifier::new(rig.api(), Some(CHANNEL), vec![ALICE]);
-    assert!(matches!(notifier.send(&message).await, SendOutcome::Sent { message_id: Some(_) }));
+    assert!(matches!(rig.notifier().send(&message).await, SendOutcome::Sent { message_id: Some(_) }));
     rig.fake.messages(CHANNEL).pop().unwrap()
 }
 
@@ -128,9 +125,8 @@ fn buttons(message: &Value) -> usize {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn buttons_work_after_a_restart_and_once() {
     let rig = Rig::new().await;
-    let weekly = "- [ ] date=2099-01-07 time=09:30 recur=weekly msg=\"Bins\" id=rid_AAAAAAAAAAAB";
-    let fired = "- [ ] date=2026-11-20 time=09:30 recur=none msg=\"Call\" id=rid_AAAAAAAAAAAA";
-    rig.write("Reminders.md", format!("{weekly}\n{fired}\n"));
+    let fired = line("2026-11-20", "09:30", "none", "Call", "AAAAAAAAAAAA");
+    rig.write("Reminders.md", line("2099-01-07", "09:30", "weekly", "Bins", "AAAAAAAAAAAB") + &fired);
     let message = notify(&rig, MessageKind::Reminder, "Call", "rid_AAAAAAAAAAAA", false).await;
     assert_eq!(buttons(&message), 4);
     // The bot starts only now: nothing of the notification is in its memory.
@@ -140,12 +136,12 @@ async fn buttons_work_after_a_restart_and_once() {
     assert!(first.starts_with("Snoozed until "), "{first}");
     assert_eq!(rig.press(&message, "tomorrow").await, first);
     let text = reminders(&rig);
-    let added: Vec<&str> =
-        text.lines().filter(|l| l.contains("msg=\"Call\"") && l.contains("time=09:00")).collect();
+    let is_added = |line: &&str| line.contains("msg=\"Call\"") && line.contains("time=09:00");
+    let added: Vec<&str> = text.lines().filter(is_added).collect();
     assert_eq!(added.len(), 1, "{text}");
     assert!(first.contains(&format!("```\n{}\n```", added[0])));
-    assert_eq!(rig.press(&message, "Done").await, format!("Done, removed:\n```\n{fired}\n```"));
-    assert!(!reminders(&rig).contains(fired));
+    assert_eq!(rig.press(&message, "Done").await, format!("Done, removed:\n```\n{fired}```"));
+    assert!(!reminders(&rig).contains(&fired));
     let first_button = || rig.fake.messages(CHANNEL)[0]["components"][0]["components"][0].clone();
     rig.wait("the buttons are off", || first_button()["disabled"] == true).await;
     let message = notify(&rig, MessageKind::Reminder, "Bins", "rid_AAAAAAAAAAAB", true).await;
@@ -158,18 +154,17 @@ async fn buttons_work_after_a_restart_and_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn buttons_work_on_a_line_that_has_no_id_yet() {
     let rig = Rig::new().await;
-    let weekly = "- [ ] date=2099-01-07 time=09:30 recur=weekly msg=\"Bins\"";
-    let other = "- [ ] date=2099-01-07 time=09:30 recur=weekly msg=\"Bins\" id=rid_CCCCCCCCCCCC";
-    let fired = "- [ ] date=2026-11-20 time=09:30 recur=none msg=\"Call\"";
-    rig.write("Reminders.md", format!("{weekly}\n{other}\n{fired}\n"));
+    let bins = |date: &str, id: &str| line(date, "09:30", "weekly", "Bins", id);
+    let other = bins("2099-01-07", "CCCCCCCCCCCC");
+    let fired = line("2026-11-20", "09:30", "none", "Call", "");
+    rig.write("Reminders.md", bins("2099-01-07", "") + &other + &fired);
     let _running = rig.run().await;
     let message = notify(&rig, MessageKind::Reminder, "Bins", "rid_AAAAAAAAAAAB", true).await;
-    let skipped = rig.press(&message, "Skip").await;
-    let moved = "- [ ] date=2099-01-14 time=09:30 recur=weekly msg=\"Bins\"";
-    assert_eq!(skipped, format!("Skipped the next one:\n```\n{moved}\n```"));
+    let moved = bins("2099-01-14", "");
+    assert_eq!(rig.press(&message, "Skip").await, format!("Skipped the next one:\n```\n{moved}```"));
     let message = notify(&rig, MessageKind::Reminder, "Call", "rid_AAAAAAAAAAAA", false).await;
-    assert_eq!(rig.press(&message, "Done").await, format!("Done, removed:\n```\n{fired}\n```"));
-    assert_eq!(reminders(&rig), format!("{moved}\n{other}\n"));
+    assert_eq!(rig.press(&message, "Done").await, format!("Done, removed:\n```\n{fired}```"));
+    assert_eq!(reminders(&rig), moved + &other);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -231,19 +226,6 @@ async fn done_and_snooze_of_a_task_do_what_its_plugin_would() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_interaction_that_comes_twice_is_carried_out_once() {
-    let (rig, _running) = Rig::running().await;
-    rig.say("old");
-    rig.wait_said(CHANNEL, 1).await;
-    rig.fake.gateway(GatewayFault::Double);
-    rig.command("new", &[]).await;
-    rig.command("status", &[]).await;
-    rig.say("new");
-    rig.wait_said(CHANNEL, 2).await;
-    assert_eq!(rig.log_files().len(), 2);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_second_press_says_what_the_first_said_and_changes_nothing() {
     let (rig, clock) = Rig::clocked().await;
     let _running = rig.run().await;
@@ -264,28 +246,22 @@ async fn a_second_press_says_what_the_first_said_and_changes_nothing() {
 async fn a_list_says_what_it_leaves_out_and_a_reminder_is_removed_by_its_words() {
     let (rig, _running) = Rig::running().await;
     let msg = "word ".repeat(20);
-    let line = |n: usize| format!("- [ ] date=2030-12-01 time=09:30 recur=none msg=\"Number {n} {msg}\"\n");
+    let line = |n| line("2030-12-01", "09:30", "none", &format!("Number {n} {msg}"), "");
     rig.write("Reminders.md", (0..151).map(line).collect::<String>());
     rig.fake.interact(slash(ALICE, "reminders", &[])).await;
-    let all = || {
-        rig.fake
-            .world()
-            .interactions
-            .values()
-            .flat_map(|one| one.edited.iter().chain(&one.followups).cloned().collect::<Vec<_>>())
-            .map(|part| part["content"].as_str().unwrap().to_owned())
-            .collect::<Vec<_>>()
+    let all = || -> Vec<String> {
+        let world = rig.fake.world();
+        let parts = world.interactions.values().flat_map(|one| one.edited.iter().chain(&one.followups));
+        parts.map(|part| part["content"].as_str().unwrap().to_owned()).collect()
     };
     rig.wait("five messages", || all().len() == 5).await;
     let (shown, last) = (all().join("\n"), all().pop().unwrap());
     let left = last.rsplit_once("-# ").unwrap().1.strip_suffix(" more lines don't fit here.").unwrap();
     assert_eq!(shown.matches("Number ").count() + left.parse::<usize>().unwrap(), 151);
-    for (words, reply) in [
-        ("number 150", "Removed:\n"),
-        ("number 14", "That didn't work: "),
-        ("nothing", "That didn't work: "),
-        ("number 149", "Removed:\n"),
-    ] {
+    let (removed, unclear) = ("Removed:\n", "That didn't work: ");
+    for (words, reply) in
+        [("number 150", removed), ("number 14", unclear), ("nothing", unclear), ("number 149", removed)]
+    {
         let said = rig.command("unremind", &[("reminder", words)]).await;
         assert!(said.starts_with(reply), "{words}: {said}");
     }

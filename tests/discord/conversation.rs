@@ -20,28 +20,22 @@ async fn a_secret_that_somebody_posts_is_masked_in_the_log_by_its_kind() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_else_stands_in_a_log_under_an_owner_s_name_or_the_bot_s() {
-    let rig = Rig::new().await;
-    rig.fake.world().users.extend([(MALLORY, "ALICE.".to_owned()), (67, "Vault".to_owned())]);
-    rig.fake.world().users.insert(68, "Bert".to_owned());
-    let _running = rig.run().await;
-    for who in [MALLORY, 67, 68, ALICE] {
-        rig.fake.say(CHANNEL, who, "I live in Graz.");
+    let others: &[_] =
+        &[(MALLORY, "ALICE.", "ALICE. (66)"), (67, "Vault", "Vault (67)"), (68, "Bert", "Bert")];
+    // The second time the owners' names can't be asked for.
+    for (people, failures) in [(others, 0), (&[(MALLORY, "Alice", "Alice (66)")], 1_000)] {
+        let rig = Rig::new().await;
+        rig.fake.world().users.extend(people.iter().map(|(id, name, _)| (*id, (*name).to_owned())));
+        rig.fake.fault("GET", "/members/42", Fault::Status(500, json!({})), failures);
+        let _running = rig.connect().await;
+        for id in people.iter().map(|(id, ..)| *id).chain([ALICE]) {
+            rig.fake.say(CHANNEL, id, "I live in Graz.");
+        }
+        rig.wait_said(CHANNEL, people.len() + 1).await;
+        let authors: Vec<String> = rig.events(CHANNEL).into_iter().map(|block| block.event.author).collect();
+        let logged = people.iter().map(|(.., logged)| *logged);
+        assert_eq!(authors, logged.chain(["Alice"]).collect::<Vec<_>>());
     }
-    rig.wait_said(CHANNEL, 4).await;
-    let authors: Vec<String> = rig.events(CHANNEL).into_iter().map(|block| block.event.author).collect();
-    assert_eq!(authors, ["ALICE. (66)", "Vault (67)", "Bert", "Alice"]);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn while_the_owners_names_cannot_be_asked_for_others_stand_there_with_their_ids() {
-    let rig = Rig::new().await;
-    rig.fake.world().users.insert(MALLORY, "Alice".to_owned());
-    rig.fake.fault("GET", "/members/42", Fault::Status(500, json!({})), 1_000);
-    let _running = rig.start();
-    rig.fake.connected().await;
-    rig.fake.say(CHANNEL, MALLORY, "I live in Graz.");
-    rig.wait_said(CHANNEL, 1).await;
-    assert_eq!(rig.events(CHANNEL)[0].event.author, "Alice (66)");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -52,9 +46,8 @@ async fn the_bot_answers_its_role_and_replies_but_no_stranger() {
     rig.say("just talking about the dentist");
     rig.say("<@&600> dentist?");
     rig.wait_said(CHANNEL, 5).await;
-    let answer: u64 = rig.fake.messages(CHANNEL).last().unwrap()["id"].as_str().unwrap().parse().unwrap();
-    let reply = json!({ "content": "and the dentist's name?", "message_reference": { "message_id": answer.to_string() } });
-    rig.fake.post(CHANNEL, ALICE, reply);
+    let answer = rig.fake.messages(CHANNEL).pop().unwrap();
+    rig.reply(CHANNEL, ALICE, answer["id"].as_str().unwrap(), "and the dentist's name?");
     rig.wait_said(CHANNEL, 7).await;
     let dm = { rig.fake.world().dm(MALLORY) };
     rig.fake.say(dm, MALLORY, "psst, dentist");
@@ -79,9 +72,10 @@ async fn anything_that_can_be_said_comes_back_from_the_log_byte_for_byte() {
         &long,
         "\r\nold\rline ends\n",
     ];
-    rig.say_all(&texts.map(str::to_owned));
-    rig.wait_said(CHANNEL, texts.len()).await;
-    assert_eq!(rig.said(CHANNEL), texts);
+    for text in texts {
+        rig.say(text);
+    }
+    rig.is_said(CHANNEL, &texts).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -91,33 +85,28 @@ async fn edits_and_deletions_are_further_events_and_files_are_links() {
         "url": "https://cdn.example/a.png", "proxy_url": "https://cdn.example/a.png", "content_type": "image/png" }] });
     let id = rig.fake.post(CHANNEL, ALICE, file);
     rig.wait_said(CHANNEL, 1).await;
-    let before = fs::read_to_string(&rig.log_files()[0]).unwrap();
+    let before = rig.log_text(0);
     rig.fake.edit(CHANNEL, id, "saw");
     rig.wait("the edit", || rig.events(CHANNEL).len() >= 3).await;
     rig.fake.delete(CHANNEL, id);
     rig.wait("the deletion", || rig.events(CHANNEL).len() >= 4).await;
-    let after = fs::read_to_string(&rig.log_files()[0]).unwrap();
-    assert!(after.starts_with(&before), "the log was rewritten");
-    let events = rig.events(CHANNEL);
-    let attached = "attached [a b.png](<https://cdn.example/a.png>) (image/png, 12.3 kB)";
-    assert_eq!(events[1].event.content, attached);
-    let block = events[0].event.id.clone().unwrap();
-    assert!(events[2].event.content.starts_with("edited [[logs/discord-channel/2000/"));
-    assert!(events[2].event.content.ends_with(&format!("#^{block}]]:\nsaw")));
-    assert!(events[3].event.content.contains("deleted [[logs/discord-channel/2000/"));
+    assert!(rig.log_text(0).starts_with(&before), "the log was rewritten");
+    let (events, block) = (rig.contents(CHANNEL), &rig.questions()[0]);
+    assert_eq!(events[1], "attached [a b.png](<https://cdn.example/a.png>) (image/png, 12.3 kB)");
+    assert!(events[2].starts_with("edited [[logs/discord-channel/2000/"), "{}", events[2]);
+    assert!(events[2].ends_with(&format!("#^{block}]]:\nsaw")), "{}", events[2]);
+    contains_all(&events[3], &["deleted [[logs/discord-channel/2000/"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bound_thread_needs_no_further_mention() {
     let (rig, running) = Rig::running().await;
     rig.fake.world().add_thread(3000, CHANNEL, "plans", true);
-    rig.fake.say(3000, ALICE, "unrelated dentist");
     // Not in the same millisecond.
-    rig.wait_said(3000, 1).await;
-    rig.fake.say(3000, ALICE, "<@500> the dentist?");
-    rig.wait_said(3000, 3).await;
-    rig.fake.say(3000, ALICE, "and the dentist again");
-    rig.wait_said(3000, 5).await;
+    for (text, said) in [("unrelated dentist", 1), ("<@500> the dentist?", 3), ("and the dentist again", 5)] {
+        rig.fake.say(3000, ALICE, text);
+        rig.wait_said(3000, said).await;
+    }
     // After a restart, too, what was said before the mention isn't answered.
     drop(running);
     let _running = rig.run().await;
@@ -126,26 +115,20 @@ async fn a_bound_thread_needs_no_further_mention() {
         rig.wait_said(3000, at + 2).await;
         assert_eq!(rig.said(3000)[at], text);
     }
-    let file =
-        rig.log_files().into_iter().find(|f| f.to_string_lossy().contains("discord-thread/3000")).unwrap();
-    assert!(fs::read_to_string(file).unwrap().contains("title: plans"));
+    let file = rig.log_files().into_iter().find(|f| f.to_string_lossy().contains("discord-thread/3000"));
+    contains_all(fs::read_to_string(file.unwrap()).unwrap(), &["title: plans"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thread_begins_with_the_message_that_it_was_made_on() {
-    let rig = Rig::with(&[("one", "chat")]).await;
-    let _running = rig.run().await;
-    rig.server.script(vec![Reply::text("Take the red one.")]);
-    let about = rig.fake.say(CHANNEL, ALICE, "Shall I take the red or the blue bike? <@501>");
+    let (rig, _running) = Rig::scripted("chat", vec![Reply::text("Take the red one.")]).await;
+    let about = rig.say("Shall I take the red or the blue bike? <@501>");
     rig.wait_said(CHANNEL, 1).await;
     rig.fake.world().add_thread(3000, CHANNEL, "bikes", true);
     let shown = rig.fake.messages(CHANNEL).pop().unwrap();
-    rig.fake.post(
-        3000,
-        ALICE,
-        json!({ "type": 21, "content": "", "referenced_message": shown,
-            "message_reference": { "message_id": about.to_string() } }),
-    );
+    let start = json!({ "type": 21, "content": "", "referenced_message": shown,
+        "message_reference": { "message_id": about.to_string() } });
+    rig.fake.post(3000, ALICE, start);
     rig.fake.say(3000, ALICE, "<@500> which?");
     rig.wait_said(3000, 3).await;
     assert_eq!(rig.said(3000)[0], "Shall I take the red or the blue bike? <@501>");
@@ -154,26 +137,24 @@ async fn a_thread_begins_with_the_message_that_it_was_made_on() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn typing_lasts_as_long_as_the_answer_takes() {
-    let rig = Rig::with(&[("one", "chat")]).await;
-    rig.server.respond(|_| Reply::text("Well.").after(Duration::from_secs(9)));
-    let _running = rig.run().await;
+    let slow = Reply::text("Well.").after(Duration::from_secs(9));
+    let (rig, _running) = Rig::scripted("chat", vec![slow]).await;
     // The sign may fail; the loop goes on.
-    rig.fake.fault("POST", "/typing", super::fake::Fault::refuse(500, 0, "oops"), 1);
+    rig.fake.fault("POST", "/typing", Fault::refuse(500, 0, "oops"), 1);
+    let signs = || rig.fake.requests("POST", "/typing").len();
     rig.ask("think");
-    rig.wait("typing", || !rig.fake.requests("POST", "/typing").is_empty()).await;
+    rig.wait("typing", || signs() > 0).await;
     assert!(rig.said(CHANNEL).len() < 2, "it shows before the answer is there");
     rig.wait_said(CHANNEL, 2).await;
-    let shown = rig.fake.requests("POST", "/typing").len();
+    let shown = signs();
     assert!(shown >= 2, "renewed {shown} times");
     tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(rig.fake.requests("POST", "/typing").len(), shown);
+    assert_eq!(signs(), shown);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn events_lost_malformed_doubled_and_swapped_leave_one_log_in_order() {
-    let mut rig = Rig::new().await;
-    rig.times.sweep = Duration::from_millis(700);
-    let _running = rig.run().await;
+    let (rig, _running) = Rig::prepared(|rig| rig.times.sweep = Duration::from_millis(700)).await;
     let mut wanted = vec![];
     for round in 0..5 {
         for fault in [GatewayFault::Lose, GatewayFault::Malform, GatewayFault::Double, GatewayFault::Swap] {
@@ -201,24 +182,20 @@ async fn events_lost_malformed_doubled_and_swapped_leave_one_log_in_order() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_said_while_a_page_of_history_stumbles_stands_after_that_page() {
-    let mut rig = Rig::new().await;
-    rig.times.sweep = Duration::from_millis(300);
-    let _running = rig.run().await;
-    rig.say("first");
+    let (rig, _running) = Rig::prepared(|rig| rig.times.sweep = Duration::from_millis(300)).await;
+    let mut wanted = vec![];
+    rig.says(&mut wanted, "first");
     rig.wait_said(CHANNEL, 1).await;
-    let mut wanted = vec!["first".to_owned()];
-    {
-        // No event tells of these.
-        let mut world = rig.fake.world();
-        for n in 0..130 {
-            let text = format!("lost {n}");
-            let message = world.message(CHANNEL, ALICE, &json!({ "content": text }));
-            let id = world.store(message, false);
-            // Whichever of them begins the second page: that page can't be had at first.
-            rig.fake.fault("GET", &format!("after={id}"), super::fake::Fault::refuse(500, 0, "oops"), 9);
-            wanted.push(text);
-        }
+    let mut world = rig.fake.world();
+    for n in 0..130 {
+        wanted.push(format!("lost {n}"));
+        // No event tells of it.
+        let message = world.message(CHANNEL, ALICE, &json!({ "content": wanted.last() }));
+        let id = world.store(message, false);
+        // Whichever of them begins the second page: that page can't be had at first.
+        rig.fake.fault("GET", &format!("after={id}"), Fault::refuse(500, 0, "oops"), 9);
     }
+    drop(world);
     let stumbled =
         || rig.fake.requests("GET", "/messages").iter().filter(|request| request.status == 500).count();
     rig.wait("a page that stumbles", || stumbled() > 0).await;
@@ -231,10 +208,8 @@ async fn what_is_said_while_a_page_of_history_stumbles_stands_after_that_page() 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn swapped_and_doubled_events_are_in_order() {
-    let mut rig = Rig::new().await;
     // A busy machine may take longer than usual between two events that were swapped.
-    rig.times.gather = Duration::from_secs(2);
-    let _running = rig.run().await;
+    let (rig, _running) = Rig::prepared(|rig| rig.times.gather = Duration::from_secs(2)).await;
     let mut wanted = vec![];
     for n in 0..20 {
         rig.fake.gateway(if n % 4 == 0 { GatewayFault::Swap } else { GatewayFault::Double });

@@ -1,5 +1,6 @@
 //! The real binary as a daemon: it answers, it survives being killed while people talk, and it goes on without Discord.
 
+use crate::deliver::world::line;
 use crate::discord::rig::*;
 
 async fn rig() -> Rig {
@@ -25,13 +26,11 @@ async fn the_daemon_answers_commands_and_questions_and_runs_a_routine() {
     rig.ask("when is the dentist?");
     rig.wait("an answer from the notes", || said("Friday at ten")).await;
     assert_eq!(rig.command("routine", &[("action", "list")]).await, "- `morning` (daily 08:00): off");
-    let reply = rig.command("routine", &[("action", "enable"), ("name", "morning")]).await;
-    assert_eq!(reply, "`morning` is enabled.");
+    let routine = async |action, name| rig.command("routine", &[("action", action), ("name", name)]).await;
+    assert_eq!(routine("enable", "morning").await, "`morning` is enabled.");
     assert_eq!(rig.text("routines/morning.md"), note.replace("enabled: false", "enabled: true"));
-    let reply = rig.command("routine", &[("action", "run"), ("name", "nightly")]).await;
-    assert!(reply.contains("no routine has the name `nightly`"), "{reply}");
-    let reply = rig.command("routine", &[("action", "run"), ("name", "morning")]).await;
-    assert!(reply.starts_with("`morning` is running"), "{reply}");
+    contains_all(routine("run", "nightly").await, &["no routine has the name `nightly`"]);
+    assert!(routine("run", "morning").await.starts_with("`morning` is running"));
     rig.wait("the routine's answer", || said("Ask how the interview went.")).await;
 }
 
@@ -46,17 +45,14 @@ async fn killed_again_and_again_while_people_talk_the_log_holds_each_message_onc
             rig.says(&mut wanted, format!("round {round} message {n}"));
             tokio::time::sleep(Duration::from_millis(3 + (round * 7 + n) % 11)).await;
         }
-        if round == 0 {
-            rig.wait_said(CHANNEL, 1).await;
-        }
+        rig.wait_said(CHANNEL, 1).await;
         drop(daemon);
         rig.fake.until("the session's end", |w| w.sessions.values().all(|s| s.tx.is_none())).await;
     }
     let daemon = rig.daemon();
-    let first = rig.said(CHANNEL).first().cloned().unwrap();
+    let first = rig.said(CHANNEL).remove(0);
     let from = wanted.iter().position(|text| *text == first).unwrap();
-    rig.wait_said(CHANNEL, wanted.len() - from).await;
-    assert_eq!(rig.said(CHANNEL), wanted[from..], "from message {from} on");
+    rig.is_said(CHANNEL, &wanted[from..]).await;
     drop(daemon);
 }
 
@@ -71,8 +67,8 @@ fn doctor(rig: &Rig, token: &str) -> (Option<i32>, String) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_wrong_with_discord_is_one_sentence_in_doctor() {
     let rig = rig().await;
-    let settings = rig.text("vault-agent.toml");
-    rig.write("vault-agent.toml", settings.replace("kind = \"discord\"", "kind = \"console\""));
+    let text = rig.text("vault-agent.toml").replace("kind = \"discord\"", "kind = \"console\"");
+    rig.write("vault-agent.toml", &text);
     let token = rig.fake.world().token.clone();
     let (_, fine) = doctor(&rig, &token);
     let words = ["Discord knows the bot as `vault`", "the bound channel `assistant` can be read and written"];
@@ -81,19 +77,18 @@ async fn what_is_wrong_with_discord_is_one_sentence_in_doctor() {
         assert_eq!(fine.matches(line).count(), 1, "{line}");
     }
     rig.fake.world().channel_mut(CHANNEL).access = Access::NoHistory;
-    let text = rig.text("vault-agent.toml");
-    let without =
+    let wrong =
         text.replace("guild_id = 1000", "guild_id = 1001").replace("owner_ids = [42]", "owner_ids = []");
-    rig.write("vault-agent.toml", without);
+    rig.write("vault-agent.toml", wrong);
     let (_, wrong) = doctor(&rig, &token);
     assert_eq!(wrong.matches("FAIL discord").count(), 3, "{wrong}");
-    assert!(wrong.contains("set it to 1000") && wrong.contains("owner_ids"), "{wrong}");
+    contains_all(&wrong, &["set it to 1000", "owner_ids"]);
     rig.write("vault-agent.toml", text);
     rig.fake.world().message_content_enabled = false;
     rig.fake.world().channel_mut(CHANNEL).access = Access::Hidden;
     let (code, wrong) = doctor(&rig, &token);
     assert_eq!(code, Some(1));
-    assert!(wrong.contains("Message Content Intent") && wrong.contains("Read Message History"), "{wrong}");
+    contains_all(&wrong, &["Message Content Intent", "Read Message History"]);
     let (_, wrong) = doctor(&rig, "another-token");
     assert!(wrong.contains("Reset Token") && !wrong.contains("another-token"), "{wrong}");
 }
@@ -102,17 +97,14 @@ async fn what_is_wrong_with_discord_is_one_sentence_in_doctor() {
 async fn with_a_wrong_token_the_daemon_goes_on_with_the_console() {
     let rig = rig().await;
     let soon = jiff::Zoned::now().with_time_zone(jiff::tz::TimeZone::get("Europe/London").unwrap());
-    let line =
-        format!("- [ ] date={} time=00:00 recur=none msg=\"still told\" id=rid_AAAAAAAAAAAA\n", soon.date());
-    rig.write("Reminders.md", line);
-    let out = rig.dir().join("out");
+    rig.write("Reminders.md", line(&soon.date().to_string(), "00:00", "none", "still told", "AAAAAAAAAAAA"));
+    let out = rig.said_file();
     let mut command = rig.program(&["run"]);
     command.env("DISCORD_TOKEN", "wrong").stdout(fs::File::create(&out).unwrap());
     let daemon = Killed(command.spawn().unwrap());
-    rig.wait("the console", || fs::read_to_string(&out).is_ok_and(|text| text.contains("still told"))).await;
-    let status = rig.state().join("status.json");
-    rig.wait("the status", || fs::read_to_string(&status).is_ok_and(|text| text.contains("Reset Token")))
-        .await;
+    for (file, words) in [(out, "still told"), (rig.state().join("status.json"), "Reset Token")] {
+        rig.wait(words, || fs::read_to_string(&file).is_ok_and(|text| text.contains(words))).await;
+    }
     drop(daemon);
     assert!(rig.fake.world().identifies <= 2, "a wrong token must not be tried over and over");
 }
@@ -147,7 +139,7 @@ async fn changed_settings_lose_nothing_that_the_log_alone_holds() {
     rig.fake.fault("POST", "/channels/2000/messages", Fault::refuse(404, 10_003, "Unknown Channel"), 9);
     rig.fake.fault("GET", "/channels/2000/messages", Fault::Slow(Duration::from_secs(20)), 1);
     rig.fake.gateway(GatewayFault::Reconnect);
-    rig.wait("the refusal", || !rig.fake.requests("POST", "/channels/2000/messages").is_empty()).await;
+    rig.wait("the refusal", || !rig.posts().is_empty()).await;
     let noted = || rig.noted("This answer could not be shown:\nBad words.");
     assert_eq!(noted(), 0, "it came too early to prove anything");
     rig.write("vault-agent.toml", rig.text("vault-agent.toml") + "thread_idle_days = 3\n");

@@ -21,10 +21,8 @@ struct Machine {
 
 impl Machine {
     fn new(rig: Rig, name: &'static str, store: &Path) -> Self {
-        let remote = format!("file://{}", store.display());
-        rig.set(&format!(
-            "[machines]\nengine = \"git\"\nremote = \"{remote}\"\nprefer = [\"server\", \"laptop\"]\n"
-        ));
+        let engine = format!("[machines]\nengine = \"git\"\nremote = \"file://{}\"\n", store.display());
+        rig.set(&(engine + "prefer = [\"server\", \"laptop\"]\n"));
         rig.write("MEMORY.md", "## Health\n- The dentist is on Friday at ten\n");
         Self { rig, name, daemon: None }
     }
@@ -73,12 +71,11 @@ async fn an_answer_that_never_left_is_sent_after_a_restart() {
     let mut server = Machine::new(Rig::new().await, "server", &store);
     server.start();
     server.hears("discord", "connected").await;
-    let fake = Arc::clone(&server.rig.fake);
-    fake.fault("POST", "/messages", crate::discord::fake::Fault::DropRequest, 1000);
-    let question = fake.say(CHANNEL, ALICE, "<@500> when is the dentist?");
-    server.rig.wait("an attempt", || !fake.requests("POST", "/messages").is_empty()).await;
+    server.rig.fake.fault("POST", "/messages", Fault::DropRequest, 1000);
+    let question = server.rig.ask("when is the dentist?");
+    server.rig.wait("an attempt", || !server.rig.posts().is_empty()).await;
     server.kill();
-    fake.heal();
+    server.rig.fake.heal();
     server.start();
     server.is_answered(question).await;
     assert_eq!(server.rig.replies(question).len(), 1);
@@ -88,31 +85,21 @@ async fn an_answer_that_never_left_is_sent_after_a_restart() {
 async fn a_routine_that_a_machine_left_is_run_once_by_the_next_voice() {
     let (_temp, store) = bare_repository();
     let (mut server, laptop) = two(&store).await;
-    let fake = Arc::clone(&server.rig.fake);
-
     let due = (now() + SignedDuration::from_mins(20)).strftime("%H:%M");
     let routine = format!("---\nschedule: daily {due}\nenabled: true\n---\nWhen is the dentist?\n");
-    for machine in [&server, &laptop] {
-        machine.rig.write("routines/dentist.md", &routine);
-    }
-    let runs = || {
-        let messages = fake.messages(CHANNEL);
-        let of_bot = messages.iter().filter(|message| message["author"]["bot"] == true);
-        of_bot.filter(|message| message["message_reference"].is_null()).count()
-    };
-    server
-        .rig
-        .wait("the routine is due in a quarter of an hour", || {
-            server.says("routines") == "waiting" && runs() == 0
-        })
-        .await;
+    [&server, &laptop].iter().for_each(|machine| machine.rig.write("routines/dentist.md", &routine));
+    let fake = Arc::clone(&server.rig.fake);
+    let is_run =
+        |message: &&Value| message["author"]["bot"] == true && message["message_reference"].is_null();
+    let runs = || fake.messages(CHANNEL).iter().filter(is_run).count();
+    let waits = || server.says("routines") == "waiting" && runs() == 0;
+    server.rig.wait("the routine is due in a quarter of an hour", waits).await;
     // The voice dies before the routine is due, and comes back with a copy that knows nothing of the run.
     server.kill();
     laptop.hears("machines", "this one is the voice").await;
     laptop.rig.wait("the routine's message", || runs() > 0).await;
     server.start();
     server.hears("machines", "laptop is the voice").await;
-    let question = fake.say(CHANNEL, ALICE, "<@500> when is the dentist?");
-    laptop.is_answered(question).await;
+    laptop.is_answered(laptop.rig.ask("when is the dentist?")).await;
     assert_eq!(runs(), 1, "{:?}", fake.messages(CHANNEL));
 }

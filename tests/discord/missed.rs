@@ -3,23 +3,18 @@
 use crate::discord::rig::*;
 use vault_agent::config::KeepAttachments;
 
-fn contents(rig: &Rig, context: u64) -> Vec<String> {
-    rig.events(context).into_iter().map(|block| block.event.content).collect()
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_of_history_that_fails_lets_nothing_in_front_of_it() {
     let rig = Rig::new().await;
     rig.run().await.crash().await;
-    let mut wanted: Vec<String> = (0..250).map(|n| format!("away {n}")).collect();
-    rig.say_all(&wanted);
+    let mut wanted = vec![];
+    (0..250).for_each(|n| rig.says(&mut wanted, format!("away {n}")));
     // One page is read, the next fails in three ways; meanwhile people go on talking.
-    rig.fake.fault("GET", "/channels/2000/messages", Fault::Slow(Duration::ZERO), 1);
-    for fault in [Fault::Garbage, Fault::DropRequest, Fault::Status(500, json!({}))] {
+    let none = Fault::Slow(Duration::ZERO);
+    for fault in [none, Fault::Garbage, Fault::DropRequest, Fault::Status(500, json!({}))] {
         rig.fake.fault("GET", "/channels/2000/messages", fault, 1);
     }
-    let _running = rig.start();
-    rig.fake.connected().await;
+    let _running = rig.connect().await;
     for n in 0..40 {
         rig.says(&mut wanted, format!("live {n}"));
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -31,9 +26,8 @@ async fn a_page_of_history_that_fails_lets_nothing_in_front_of_it() {
 async fn history_that_is_refused_for_good_holds_nothing_up() {
     let rig = Rig::new().await;
     rig.fake.fault("GET", "/messages", Fault::refuse(403, 50001, "Missing Access"), 1000);
-    let _running = rig.start();
-    rig.fake.connected().await;
-    rig.wait("a try", || !rig.fake.requests("GET", "/messages").is_empty()).await;
+    let _running = rig.connect().await;
+    rig.wait("a try", || rig.rounds() > 0).await;
     rig.say("heard all the same");
     rig.wait_said(CHANNEL, 1).await;
 }
@@ -50,9 +44,7 @@ async fn edits_and_deletions_of_an_absence_are_shown_once() {
     for (n, id) in ids.iter().enumerate().take(25).skip(10) {
         rig.fake.edit(CHANNEL, *id, &format!("m{n}, but better"));
     }
-    for id in &ids[25..35] {
-        rig.fake.delete(CHANNEL, *id);
-    }
+    ids[25..35].iter().for_each(|id| rig.fake.delete(CHANNEL, *id));
     for _ in 0..3 {
         let running = rig.run().await;
         rig.wait("the edits", || rig.noted("edited ") >= 16 && rig.noted("deleted ") >= 10).await;
@@ -61,13 +53,13 @@ async fn edits_and_deletions_of_an_absence_are_shown_once() {
         running.crash().await;
     }
     assert_eq!((rig.noted("edited "), rig.noted("deleted ")), (16, 10));
-    assert!(contents(&rig, CHANNEL).iter().any(|content| content.ends_with("]]:\nm24, but better")));
+    assert!(rig.contents(CHANNEL).iter().any(|content| content.ends_with("]]:\nm24, but better")));
     // A bot that may not read history gets empty pages: nothing was deleted.
     rig.fake.world().channel_mut(CHANNEL).access = Access::NoHistory;
-    let asked = |rig: &Rig| rig.fake.requests("GET", "/channels/2000/messages/").len();
-    let before = asked(&rig);
+    let asked = || rig.fake.requests("GET", "/channels/2000/messages/").len();
+    let before = asked();
     let running = rig.start();
-    rig.wait("a look at one message", || asked(&rig) > before).await;
+    rig.wait("a look at one message", || asked() > before).await;
     rig.say("end");
     rig.wait("the end", || rig.said(CHANNEL).last().is_some_and(|said| said == "end")).await;
     drop(running);
@@ -80,7 +72,7 @@ async fn what_no_event_can_be_read_of_is_fetched_at_once_and_in_its_place() {
     // The sweep comes every ten minutes only.
     rig.fake.gateway(GatewayFault::Malform);
     let (first, last) = (rig.say("first"), rig.say("last"));
-    rig.is_said(CHANNEL, &["first", "last"].map(str::to_owned)).await;
+    rig.is_said(CHANNEL, &["first", "last"]).await;
     rig.fake.gateway(GatewayFault::Malform);
     rig.fake.edit(CHANNEL, first, "changed");
     rig.wait("the edit", || rig.noted("edited ") == 1).await;
@@ -103,9 +95,7 @@ async fn threads_that_came_and_went_in_an_absence_are_read() {
     for n in 0..3 {
         let id = { rig.fake.world().snowflake() };
         rig.fake.world().add_thread(id, CHANNEL, &format!("thread {n}"), true);
-        for text in ["one", "two"] {
-            rig.fake.say(id, ALICE, &format!("{n} {text}"));
-        }
+        let _ = ["one", "two"].map(|text| rig.fake.say(id, ALICE, &format!("{n} {text}")));
         rig.fake.world().archive(id);
         threads.push(id);
         advance(1);
@@ -113,9 +103,8 @@ async fn threads_that_came_and_went_in_an_absence_are_read() {
     // Three days, longer than a thread counts as young.
     advance(72);
     let _running = rig.run().await;
-    for (n, id) in threads.iter().enumerate() {
-        rig.wait_said(*id, 2).await;
-        assert_eq!(rig.said(*id), [format!("{n} one"), format!("{n} two")]);
+    for (n, id) in threads.into_iter().enumerate() {
+        rig.is_said(id, &[format!("{n} one"), format!("{n} two")]).await;
     }
 }
 
@@ -136,20 +125,16 @@ async fn what_is_said_without_text_is_no_empty_turn() {
     // One without any word is looked up, and logged.
     let nothing = json!({ "content": "" });
     let wanted = ["Forwarded:\n> said elsewhere", "", "Build 7\nIt failed", "Deployed"];
-    let say = || {
-        for (author, body) in [(ALICE, &forward), (ALICE, &nothing), (77, &card), (77, &layout)] {
-            rig.fake.post(CHANNEL, author, body.clone());
-        }
-    };
+    let all = [(ALICE, &forward), (ALICE, &nothing), (77, &card), (77, &layout)];
+    let say = || all.map(|(author, body)| rig.fake.post(CHANNEL, author, body.clone()));
     let running = rig.run().await;
     say();
-    rig.wait_said(CHANNEL, 4).await;
-    assert_eq!(rig.said(CHANNEL), wanted, "live");
+    rig.is_said(CHANNEL, &wanted).await;
     running.crash().await;
     say();
     let _running = rig.run().await;
-    rig.wait_said(CHANNEL, 8).await;
-    assert_eq!(rig.said(CHANNEL)[4..], wanted, "from history");
+    // From history.
+    rig.is_said(CHANNEL, &[wanted, wanted].concat()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -177,14 +162,12 @@ async fn files_are_kept_beside_the_log_where_that_is_asked_for() {
     ];
     let id = rig.fake.post(CHANNEL, ALICE, json!({ "content": "see", "attachments": files }));
     rig.wait("the files", || rig.events(CHANNEL).len() >= 2).await;
-    let about = contents(&rig, CHANNEL)[1].clone();
+    let about = rig.contents(CHANNEL).remove(1);
     let lines: Vec<&str> = about.lines().collect();
     let folder = format!("logs/discord-channel/{CHANNEL}/files");
     assert_eq!(lines[0], format!("attached [[{folder}/{id}-1-list.txt|list.txt]] (text/plain, 3 bytes)"));
     assert!(lines[1].starts_with(&format!("attached [[{folder}/{id}-2-")), "{about}");
-    for line in &lines[2..] {
-        assert!(line.contains("](<http"), "{line}");
-    }
+    lines[2..].iter().for_each(|line| contains_all(line, &["](<http"]));
     let kept = names_in(rig.path(&folder));
     assert_eq!(kept, [format!("{id}-1-list.txt"), format!("{id}-2-_.._.._escape.md.txt")]);
     assert_eq!(fs::read(rig.path(&folder).join(&kept[0])).unwrap(), b"xxx");

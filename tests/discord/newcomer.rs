@@ -22,19 +22,17 @@ async fn a_bot_is_set_up_step_by_step() {
     at.answer("As a bot, or through a webhook? [bot]", "carrier");
     at.answer("As a bot, or through a webhook?", "");
     let said = at.answer("The bot's token (it isn't shown while you paste it)?", "wrong-token");
-    assert!(said.contains("https://discord.com/developers/applications"), "{said}");
+    contains_all(said, &["https://discord.com/developers/applications"]);
     contains_all(at.answer("The bot's token", &token), &["Discord refuses the bot's token"]);
     at.see("ok Discord knows the bot as ");
-    let said = at.answer("Press Enter once the bot is in your server.", "");
     let invite = "https://discord.com/oauth2/authorize?client_id=501&scope=bot+applications.commands&permissions=274877975552";
-    assert!(said.contains(invite), "{said}");
+    contains_all(at.answer("Press Enter once the bot is in your server.", ""), &[invite]);
     contains_all(at.see("Press Enter once"), &["the bot is in no server yet"]);
     fake.world().invited = true;
     at.line("");
     contains_all(at.answer("Which channel gets the messages?", "99"), &["  1. #", " in Home"]);
     assert!(at.answer("Which channel", &CHANNEL.to_string()).contains("neither in the list"), "99 is none");
-    let said = at.answer(&format!("Your id at Discord? [{ALICE}]"), "");
-    assert!(said.contains("The bot was made by "), "{said}");
+    contains_all(at.answer(&format!("Your id at Discord? [{ALICE}]"), ""), &["The bot was made by "]);
     at.see("ok a test message is in the channel");
     let (said, screen) = finish(at, false);
     contains_all(&said, &["~/.config/vault-agent/discord-token: a secret, for you alone"]);
@@ -42,8 +40,7 @@ async fn a_bot_is_set_up_step_by_step() {
     assert_eq!(secret(&home, "discord-token"), token);
     let token = "token_file = \"~/.config/vault-agent/discord-token\"";
     has_lines(&home, &["kind = \"discord\"", token, "channel_id = 2000", "owner_ids = [42]"]);
-    let said = fake.texts(CHANNEL);
-    assert_eq!(said.len(), 1, "{said:?}");
+    assert_eq!(fake.texts(CHANNEL).len(), 1, "{:?}", fake.texts(CHANNEL));
     // What was set up is what `doctor` finds well.
     in_v(&home, &["doctor"]).says("can be read and written");
 }

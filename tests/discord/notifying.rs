@@ -12,7 +12,7 @@ use vault_agent::schedule::DigestRule;
 
 use super::fake::Scope as Limit;
 use super::traps::{AROUND, SENDING, Traps};
-use crate::deliver::world::{World, fact, message};
+use crate::deliver::world::{World, fact, line, message};
 
 fn notification(number: u32, text: &str) -> OutgoingMessage {
     let (kind, id) = (MessageKind::Reminder, format!("rid_AAAAAAAAA{number:03}"));
@@ -20,27 +20,30 @@ fn notification(number: u32, text: &str) -> OutgoingMessage {
     OutgoingMessage { facts, ..message(kind, &format!("{id}@2026-12-01T09:30"), text) }
 }
 
-fn bot(fake: &FakeDiscord) -> BotNotifier {
+async fn fake_and_bot() -> (FakeDiscord, BotNotifier) {
+    let fake = FakeDiscord::start().await;
     let token = SecretString::from(fake.world().token.clone());
     let api = DiscordApi::new(Some(&token), Some(&fake.api_base())).unwrap();
-    BotNotifier::new(api, Some(CHANNEL), vec![ALICE])
+    (fake, BotNotifier::new(api, Some(CHANNEL), vec![ALICE]))
 }
 
 fn sent(outcome: &SendOutcome) -> bool {
     matches!(outcome, SendOutcome::Sent { .. })
 }
 
+/// Insists that a message is refused, with these words.
+async fn is_refused(by: &dyn Notifier, message: &OutgoingMessage, words: &str) {
+    let outcome = by.send(message).await;
+    let SendOutcome::Refused { reason } = outcome else { panic!("{words}: {outcome:?}") };
+    contains_all(reason, &[words]);
+}
+
 #[tokio::test]
 async fn what_may_have_arrived_is_unknown_and_the_second_attempt_makes_no_second_message() {
-    let fake = FakeDiscord::start().await;
-    let bot = bot(&fake);
-    let faults = [
-        Fault::LoseAnswer,
-        Fault::StatusAfter(502, json!({})),
-        Fault::StatusAfter(500, json!({ "message": "oops", "code": 0 })),
-        Fault::Garbage,
-        Fault::OddJson,
-    ];
+    let (fake, bot) = fake_and_bot().await;
+    let oops = Fault::StatusAfter(500, json!({ "message": "oops", "code": 0 }));
+    let faults =
+        [Fault::LoseAnswer, Fault::StatusAfter(502, json!({})), oops, Fault::Garbage, Fault::OddJson];
     for (number, fault) in (0u32..).zip(faults) {
         let message = notification(number, &format!("reminder {number}"));
         fake.fault("POST", "/messages", fault.clone(), 1);
@@ -53,8 +56,7 @@ async fn what_may_have_arrived_is_unknown_and_the_second_attempt_makes_no_second
 
 #[tokio::test]
 async fn what_surely_did_not_arrive_is_tried_again_or_refused_with_words() {
-    let fake = FakeDiscord::start().await;
-    let bot = bot(&fake);
+    let (fake, bot) = fake_and_bot().await;
     let message = notification(1, "hello");
     for (limit, after) in [(Limit::User, 1.5), (Limit::Global, 0.25), (Limit::Shared, 3.0)] {
         fake.fault("POST", "/messages", Fault::RateLimited { scope: limit, retry_after: after }, 1);
@@ -72,29 +74,21 @@ async fn what_surely_did_not_arrive_is_tried_again_or_refused_with_words() {
         (Access::DmRefused, "direct messages"),
     ] {
         fake.world().channel_mut(CHANNEL).access = access;
-        let outcome = bot.send(&message).await;
-        let SendOutcome::Refused { reason } = outcome else { panic!("{access:?}: {outcome:?}") };
-        assert!(reason.contains(word), "{access:?}: {reason}");
+        is_refused(&bot, &message, word).await;
     }
     fake.world().channel_mut(CHANNEL).access = Access::Full;
     fake.world().add_thread(3000, CHANNEL, "t", false);
     fake.world().channel_mut(3000).locked = true;
     let mut threaded = notification(2, "in a thread");
     threaded.scope = Some(MessageScope::Thread(3000));
-    let outcome = bot.send(&threaded).await;
-    assert!(matches!(&outcome, SendOutcome::Refused { reason } if reason.contains("locked")), "{outcome:?}");
+    is_refused(&bot, &threaded, "locked").await;
     fake.world().channel_mut(3000).locked = false;
     fake.world().channel_mut(3000).archived = true;
     assert!(sent(&bot.send(&threaded).await), "posting unarchives");
     assert!(fake.messages(CHANNEL).is_empty());
     fake.world().token = "another".into();
-    let outcome = bot.send(&message).await;
-    let is_told = matches!(&outcome, SendOutcome::Refused { reason } if reason.contains("Reset Token"));
-    assert!(is_told, "{outcome:?}");
-}
-
-#[tokio::test]
-async fn nobody_listening_is_surely_not_sent() {
+    is_refused(&bot, &message, "Reset Token").await;
+    // Nobody listens there.
     let gone = { FakeDiscord::start().await.api_base() };
     tokio::time::sleep(Duration::from_millis(50)).await;
     let api = DiscordApi::new(Some(&SecretString::from("t")), Some(&gone)).unwrap();
@@ -106,9 +100,8 @@ async fn nobody_listening_is_surely_not_sent() {
 #[tokio::test]
 async fn the_look_back_finds_its_own_message_and_no_other_with_the_same_words() {
     for nonces in [true, false] {
-        let fake = FakeDiscord::start().await;
+        let (fake, bot) = fake_and_bot().await;
         fake.world().nonce_in_history = nonces;
-        let bot = bot(&fake);
         let (ours, twin) = (notification(1, "take the pill"), notification(2, "take the pill"));
         let since = Timestamp::now();
         assert!(sent(&bot.send(&twin).await));
@@ -134,8 +127,7 @@ async fn the_look_back_finds_its_own_message_and_no_other_with_the_same_words() 
 
 #[tokio::test]
 async fn a_scope_names_the_place_and_nobody_else_is_pinged() {
-    let fake = FakeDiscord::start().await;
-    let bot = bot(&fake);
+    let (fake, bot) = fake_and_bot().await;
     let mut message = notification(1, "<@42> @everyone @here <@&600> <@&601> <@66>");
     message.scope = Some(MessageScope::User(ALICE));
     assert!(sent(&bot.send(&message).await));
@@ -198,12 +190,8 @@ const COUNT: usize = 40;
 const ROUNDS: usize = 8;
 
 fn write_reminders(rig: &Rig, numbers: std::ops::Range<usize>, time: &str) {
-    let lines: String = numbers
-        .map(|n| {
-            format!("- [ ] date=2026-12-01 time={time} recur=none msg=\"number {n:03}.\" id=rid_{}\n", id(n))
-        })
-        .collect();
-    rig.write("Reminders.md", lines);
+    let line = |n| line("2026-12-01", time, "none", &format!("number {n:03}."), &id(n));
+    rig.write("Reminders.md", numbers.map(line).collect::<String>());
 }
 
 fn id(n: usize) -> String {
@@ -219,16 +207,14 @@ fn told(fake: &FakeDiscord, count: usize) -> Vec<usize> {
 
 /// One pass in a thread of its own, which may die of a failpoint.
 async fn one_pass(rig: &Rig, now: Timestamp) -> Result<(), String> {
-    let notifier = BotNotifier::new(rig.api(), Some(CHANNEL), vec![ALICE]);
-    let (root, at) = (rig.dir().to_owned(), now.to_string());
+    let (notifier, root, at) = (rig.notifier(), rig.dir().to_owned(), now.to_string());
     let thread = std::thread::Builder::new().name(rig.thread_name()).spawn(move || {
         let mut world = World::of(root, &at);
         world.notifier = Some(Arc::new(notifier));
         world.settings.digest = DigestRule { over: 3, after: SignedDuration::from_hours(24) };
         world.try_pass(PassMode::Tick).map(drop).map_err(|error| error.to_string())
     });
-    let thread = thread.unwrap();
-    let joined = tokio::task::spawn_blocking(move || thread.join()).await.unwrap();
+    let joined = tokio::task::spawn_blocking(move || thread.unwrap().join()).await.unwrap();
     joined.map_err(|_| "a crash".to_owned())?
 }
 
@@ -239,12 +225,10 @@ async fn killed_at_each_step_every_notification_arrives_exactly_once() {
         for point in AROUND.iter().chain(&SENDING) {
             let rig = Rig::new().await;
             let traps = Traps::set(&rig);
-            let at: Timestamp = "2026-12-01T09:30:00Z".parse().unwrap();
             rig.fake.world().nonce_window = window;
             rig.fake.world().nonce_in_history = point.len() % 2 == 0;
             write_reminders(&rig, 0..COUNT, "09:30");
-            let mut now = at;
-            let mut crashes = 0;
+            let (mut now, mut crashes): (Timestamp, _) = ("2026-12-01T09:30:00Z".parse().unwrap(), 0);
             loop {
                 rig.fake.world().set_now(now);
                 // Now and then the network fails too.
@@ -287,7 +271,7 @@ async fn the_real_binary_killed_at_random_tells_each_of_hundreds_exactly_once() 
         let mut left_to_kill = 6;
         loop {
             rig.fake.world().set_now(now);
-            let before = rig.fake.requests("POST", "/messages").len();
+            let before = rig.posts().len();
             // Killed after a random number of requests and a random moment more, so that every step is hit.
             let (requests, moment) = (random.usize(..10), Duration::from_micros(random.u64(..9000)));
             let mut child = rig.program(&["tick", "--json", "--now", &now.to_string()]).spawn().unwrap();
@@ -295,7 +279,7 @@ async fn the_real_binary_killed_at_random_tells_each_of_hundreds_exactly_once() 
                 if let Some(status) = child.try_wait().unwrap() {
                     break Some(status);
                 }
-                if left_to_kill > 0 && rig.fake.requests("POST", "/messages").len() >= before + requests {
+                if left_to_kill > 0 && rig.posts().len() >= before + requests {
                     tokio::time::sleep(moment).await;
                     child.kill().unwrap();
                     child.wait().unwrap();

@@ -1,6 +1,6 @@
 //! A bot in a vault of its own, against a Discord of our own.
 
-pub use crate::discord::fake::{Access, FakeDiscord, Fault, GatewayFault};
+pub use crate::discord::fake::{Access, FakeDiscord, Fault, GatewayFault, Record};
 pub use crate::support::prelude::*;
 use secrecy::SecretString;
 use tokio::runtime::{self, Runtime};
@@ -75,6 +75,19 @@ async fn ended(task: Task) -> Result<(), DiscordError> {
 }
 
 impl Running {
+    /// Waits until this is its status.
+    pub async fn until(&self, wanted: GatewayStatus) {
+        let mut status = self.status.clone();
+        let seen = tokio::time::timeout(LONG, status.wait_for(|status| *status == wanted)).await;
+        let now = self.status.borrow().clone();
+        assert!(seen.is_ok_and(|seen| seen.is_ok()), "wanted {wanted:?}, is {now:?}");
+    }
+
+    /// Waits until it says that it goes on with less, for these reasons.
+    pub async fn is_degraded(&self, problems: &[DiscordError]) {
+        self.until(GatewayStatus::Degraded(problems.to_vec())).await;
+    }
+
     pub async fn end(mut self) -> Result<(), DiscordError> {
         ended(self.task.take().unwrap()).await
     }
@@ -108,7 +121,21 @@ impl Rig {
 
     /// One with its bot, which has caught up once.
     pub async fn running() -> (Self, Running) {
-        let rig = Self::new().await;
+        Self::prepared(|_| ()).await
+    }
+
+    /// The same, after something was done to it.
+    pub async fn prepared(prepare: impl FnOnce(&mut Self)) -> (Self, Running) {
+        let mut rig = Self::new().await;
+        prepare(&mut rig);
+        let running = rig.run().await;
+        (rig, running)
+    }
+
+    /// The same with one brain of this wire, which says these.
+    pub async fn scripted(wire: &str, replies: Vec<Reply>) -> (Self, Running) {
+        let rig = Self::with(&[("one", wire)]).await;
+        rig.server.script(replies);
         let running = rig.run().await;
         (rig, running)
     }
@@ -157,24 +184,26 @@ impl Rig {
 
     /// The settings of brains that are the model server: name and wire.
     pub fn brains(&self, brains: &[(&str, &str)]) -> String {
-        let brain = |(name, kind): &(&str, &str)| {
-            format!(
-                "[[brain]]\nname = \"{name}\"\nkind = \"{kind}\"\nmodel = \"model-{name}\"\nurl = \"{}\"\n\
-                 price = {{ input = 3.0, cached = 0.3, output = 15.0 }}\n",
-                self.server.url()
-            )
-        };
+        let price = "price = { input = 3.0, cached = 0.3, output = 15.0 }";
+        let brain = |(name, wire): &(&str, &str)| self.server.brain(name, wire, price);
         brains.iter().map(brain).collect()
+    }
+
+    /// What tools said, in the last request to a brain.
+    pub fn results(&self) -> Vec<String> {
+        self.server.requests().last().unwrap().results()
+    }
+
+    /// Has the bot say at once what goes on, and again and again.
+    pub fn tell_progress(&mut self) {
+        (self.times.progress_after, self.times.progress_every) = (Duration::ZERO, Duration::from_millis(20));
     }
 
     /// Settings of the vault, with those of the bot after them, for the real program.
     pub fn set(&self, settings: &str) {
-        let bot = format!(
-            "[notify]\nkind = \"discord\"\n[discord]\nchannel_id = {CHANNEL}\nguild_id = 1000\nowner_ids = [{ALICE}]\n\
-             api_base = \"{}\"\n",
-            self.fake.api_base()
-        );
-        self.write("vault-agent.toml", format!("{settings}{bot}"));
+        let bot = format!("[discord]\nchannel_id = {CHANNEL}\nguild_id = 1000\nowner_ids = [{ALICE}]\n");
+        let base = format!("api_base = \"{}\"\n", self.fake.api_base());
+        self.write("vault-agent.toml", format!("{settings}[notify]\nkind = \"discord\"\n{bot}{base}"));
     }
 
     /// Puts settings before those that stand there.
@@ -210,6 +239,10 @@ impl Rig {
         DiscordApi::new(Some(&SecretString::from(token)), Some(&self.fake.api_base())).unwrap()
     }
 
+    pub fn notifier(&self) -> BotNotifier {
+        BotNotifier::new(self.api(), self.settings.channel_id, vec![ALICE])
+    }
+
     pub fn workspace(&self) -> Arc<Workspace> {
         let mut workspace = support::workspace(self.dir(), self.clock.clone());
         workspace.zone = Zone::get("Europe/London").unwrap();
@@ -220,23 +253,19 @@ impl Rig {
         let workspace = self.workspace();
         let approvals = Arc::new(VaultApprovals::new(&workspace, Waiter::Call));
         *self.approvals.lock().unwrap() = Some(Arc::clone(&approvals));
-        let turns = Arc::new(TurnJournal::open(&self.state()).unwrap());
-        let notifier = BotNotifier::new(self.api(), self.settings.channel_id, vec![ALICE]);
+        let turns = Arc::new(self.turn_journal());
         let answers = AnswerSender {
             journal: workspace.journal().unwrap(),
             vault: workspace.vault.clone(),
             editor: Arc::clone(&workspace.editor),
-            delivery_order: DeliveryOrder::only(Arc::new(notifier)),
+            delivery_order: DeliveryOrder::only(Arc::new(self.notifier())),
             clock: self.clock.clone(),
             settings: workspace.pass_settings(),
             machines: workspace.machines.clone(),
         };
-        let parts = EngineParts {
-            tools: Arc::clone(&self.tools),
-            approvals: approvals.clone(),
-            memory: Arc::new(Dentist),
-            ..EngineParts::of(&workspace, &turns)
-        };
+        let (tools, memory) = (Arc::clone(&self.tools), Arc::new(Dentist));
+        let parts = EngineParts::of(&workspace, &turns);
+        let parts = EngineParts { tools, approvals: approvals.clone(), memory, ..parts };
         let responder = Arc::new(AnswerEngine::new(parts).unwrap());
         let (editor, redactor) =
             (Arc::clone(&workspace.editor), config::Settings::default().hooks.redactor());
@@ -273,13 +302,24 @@ impl Rig {
         Running { status, shutdown, task: Some(task), runtime: Some(runtime) }
     }
 
+    /// Starts the bot and waits until it is connected.
+    pub async fn connect(&self) -> Running {
+        let running = self.start();
+        self.fake.connected().await;
+        running
+    }
+
     /// Starts the bot and waits until it has caught up once.
     pub async fn run(&self) -> Running {
         let before = self.rounds();
-        let running = self.start();
-        self.fake.connected().await;
+        let running = self.connect().await;
         self.wait("a first round of catch-up", || self.rounds() > before && self.has_cursor(CHANNEL)).await;
         running
+    }
+
+    /// The bot's attempts to say something in the channel.
+    pub fn posts(&self) -> Vec<Arc<Record>> {
+        self.fake.requests("POST", "/channels/2000/messages")
     }
 
     pub fn rounds(&self) -> usize {
@@ -302,10 +342,8 @@ impl Rig {
 
     /// The end of what was logged and said, and what is open.
     fn dump(&self) -> String {
-        let end_of = |text: String| {
-            let skipped = text.chars().count().saturating_sub(4000);
-            text.chars().skip(skipped).collect::<String>()
-        };
+        let end_of =
+            |text: String| text.chars().skip(text.chars().count().saturating_sub(4000)).collect::<String>();
         let program = end_of(fs::read_to_string(self.said_file()).unwrap_or_default());
         let logs: Vec<String> = self.log_files().iter().map(|f| fs::read_to_string(f).unwrap()).collect();
         let end = end_of(logs.join("\n====\n"));
@@ -326,6 +364,11 @@ impl Rig {
         files_below(&self.path("logs")).into_iter().filter(|file| !is_hidden(file)).collect()
     }
 
+    /// The text of one of them.
+    pub fn log_text(&self, at: usize) -> String {
+        fs::read_to_string(&self.log_files()[at]).unwrap()
+    }
+
     /// All events of a channel's or thread's logs, in order.
     pub fn events(&self, context: u64) -> Vec<LogBlock> {
         let files =
@@ -333,18 +376,22 @@ impl Rig {
         files.flat_map(|file| log::parse(&fs::read(file).unwrap()).blocks).collect()
     }
 
+    /// What they say.
+    pub fn contents(&self, context: u64) -> Vec<String> {
+        self.events(context).into_iter().map(|block| block.event.content).collect()
+    }
+
     /// How many events of the channel begin so.
     pub fn noted(&self, beginning: &str) -> usize {
-        self.events(CHANNEL).iter().filter(|block| block.event.content.starts_with(beginning)).count()
+        self.contents(CHANNEL).iter().filter(|content| content.starts_with(beginning)).count()
     }
 
     /// What the bot said in reply to a message, but its questions whether something may run.
     pub fn replies(&self, to: u64) -> Vec<String> {
-        let (mut messages, to) = (self.fake.messages(CHANNEL), to.to_string());
-        messages
-            .retain(|m| m["author"]["id"] == "500" && m["message_reference"]["message_id"] == to.as_str());
-        let texts = messages.iter().map(|m| m["content"].as_str().unwrap().to_owned());
-        texts.filter(|text| !text.starts_with("**May this run?**")).collect()
+        let to = to.to_string();
+        let mut texts = self.of_bot(|message| message["message_reference"]["message_id"] == to.as_str());
+        texts.retain(|text| !text.starts_with("**May this run?**"));
+        texts
     }
 
     /// What was said there by people and the bot, in order.
@@ -371,16 +418,15 @@ impl Rig {
         self.say(&wanted[wanted.len() - 1]);
     }
 
-    /// Alice says all this, one after the other.
-    pub fn say_all(&self, texts: &[String]) {
-        for text in texts {
-            self.say(text);
-        }
-    }
-
     /// Alice asks the bot in the channel.
     pub fn ask(&self, text: &str) -> u64 {
         self.say(&format!("<@500> {text}"))
+    }
+
+    /// Somebody says something in reply to a message.
+    pub fn reply(&self, channel: u64, author: u64, to: impl ToString, text: &str) -> u64 {
+        let reference = json!({ "message_id": to.to_string() });
+        self.fake.post(channel, author, json!({ "content": text, "message_reference": reference }))
     }
 
     /// Alice asks; the bot's last word once so many turns are done.
@@ -392,9 +438,14 @@ impl Rig {
 
     /// What the bot said in the channel, in order.
     pub fn answers(&self) -> Vec<String> {
-        let mut messages = self.fake.messages(CHANNEL);
-        messages.retain(|message| message["author"]["id"] == "500");
-        messages.iter().map(|message| message["content"].as_str().unwrap().to_owned()).collect()
+        self.of_bot(|_| true)
+    }
+
+    /// The texts of the bot's messages in the channel for which this holds.
+    fn of_bot(&self, holds: impl Fn(&Value) -> bool) -> Vec<String> {
+        let messages = self.fake.messages(CHANNEL).into_iter();
+        let of_bot = messages.filter(|message| message["author"]["id"] == "500" && holds(message));
+        of_bot.map(|message| message["content"].as_str().unwrap().to_owned()).collect()
     }
 
     /// What Alice sees when she uses a command.
@@ -404,10 +455,9 @@ impl Rig {
 
     /// The questions with buttons in the channel, as messages.
     pub fn questions_asked(&self) -> Vec<Value> {
+        let first_button = |message: &Value| message["components"][0]["components"][0]["custom_id"].clone();
         let mut messages = self.fake.messages(CHANNEL);
-        messages.retain(|m| {
-            m["components"][0]["components"][0]["custom_id"].as_str().is_some_and(|id| id.contains(":ap_"))
-        });
+        messages.retain(|message| first_button(message).as_str().is_some_and(|id| id.contains(":ap_")));
         messages
     }
 
@@ -445,6 +495,13 @@ impl Rig {
         self.turn_journal().turn(message).unwrap().is_some_and(|turn| turn.state.is_final())
     }
 
+    /// Alice asks; the question once its turn is at its end.
+    pub async fn asked_and_over(&self, text: &str) -> u64 {
+        let id = self.ask(text);
+        self.wait("its answer", || self.is_over(id)).await;
+        id
+    }
+
     /// The ids of the messages of people in the channel's log, in order.
     pub fn questions(&self) -> Vec<String> {
         let of_person = |block: &LogBlock| block.event.kind == log::EventKind::User;
@@ -462,7 +519,10 @@ impl Rig {
     }
 
     /// Waits until so much was said there; it is this, in this order.
-    pub async fn is_said(&self, context: u64, wanted: &[String]) {
+    pub async fn is_said<T: std::fmt::Debug>(&self, context: u64, wanted: &[T])
+    where
+        String: PartialEq<T>,
+    {
         self.wait_said(context, wanted.len()).await;
         assert_eq!(self.said(context), wanted);
     }

@@ -70,29 +70,25 @@ async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
         command.envs([("STRAY_SECRET", STRAY), ("BRAIN_KEY", BRAIN_ENV), ("SECRET_OF_SERVER", SERVER_ENV)]);
         command
     };
-    let files = [
-        ("brain-key", BRAIN_FILE),
-        ("coder-key", CODER_FILE),
-        ("skill-key", SKILL_FILE),
-        ("server-key", SERVER_FILE),
-    ];
-    files.iter().for_each(|(name, value)| write_private(rig.dir().join(name), &format!("{value}\n")));
+    for (of, value) in
+        [("brain", BRAIN_FILE), ("coder", CODER_FILE), ("skill", SKILL_FILE), ("server", SERVER_FILE)]
+    {
+        write_private(rig.dir().join(format!("{of}-key")), &format!("{value}\n"));
+    }
     rig.write("MEMORY.md", "## General\n- tea\n");
     rig.write("skills/vaulty/SKILL.md", SKILL);
     rig.write("skills/vaulty/scripts/tell.sh", TELL);
     let steal = format!(
         "env; cat {here}/*-key; tr '\\0' '\\n' < /proc/$PPID/environ; cat /proc/*/environ; cat {here}/state/*; echo tried"
     );
-    let calls = [
-        ("mcp_call", json!({ "server": "near", "tool": "look" })),
-        ("mcp_call", json!({ "server": "broken", "tool": "look" })),
-        ("mcp_call", json!({ "server": "far", "tool": "look" })),
-        ("bash", json!({ "command": steal })),
-        ("bash", json!({ "command": "bash scripts/tell.sh", "skill": "vaulty" })),
-        ("bash", json!({ "command": "cat kept.txt output*; ls -R ." })),
+    let servers = ["near", "broken", "far"].map(|name| json!({ "server": name, "tool": "look" }));
+    let commands = [
+        json!({ "command": steal }),
+        json!({ "command": "bash scripts/tell.sh", "skill": "vaulty" }),
+        json!({ "command": "cat kept.txt output*; ls -R ." }),
     ];
-    let count = calls.len();
-    let mut left = calls.into_iter();
+    let calls = servers.map(|call| Reply::tool("mcp_call", call)).into_iter();
+    let mut left = calls.chain(commands.map(|call| Reply::tool("bash", call)));
     // A provider and a server that say a key back, in errors; a brain that tries whatever may get it one.
     rig.server.respond(move |asked: &Asked| {
         let echo = format!("{{\"error\":{{\"message\":\"bad key {:?}\"}}}}", asked.headers);
@@ -105,7 +101,7 @@ async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
                 Reply::tool("Bash", json!({ "command": "env | grep -v ANTHROPIC; echo env told" }))
             }
             Some("coder") => Reply::text("Coded."),
-            _ => left.next().map_or_else(|| Reply::text("Done."), |(name, call)| Reply::tool(name, call)),
+            _ => left.next().unwrap_or_else(|| Reply::text("Done.")),
         }
     });
     let said = fs::File::create(rig.said_file()).unwrap();
@@ -114,17 +110,19 @@ async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
     rig.wait("the history is read", || rig.rounds() > 0).await;
     rig.fake.connected().await;
     rig.ask("tell me all");
-    let question = rig.asked(1).await;
-    rig.press(&question, "Once").await;
+    rig.press(&rig.asked(1).await, "Once").await;
     rig.wait_done(1).await;
-    let results = rig.server.requests().last().unwrap().results();
-    assert_eq!(results.len(), count, "{results:#?}");
+    let results = rig.results();
+    assert_eq!(results.len(), 6, "{results:#?}");
     // Each of them was really tried, and really had it.
-    assert!(results[0].contains("SECRET_OF_SERVER") && results[0].contains("[hidden]"), "{}", results[0]);
-    assert!(results[1].contains("no good: the key is"), "{}", results[1]);
-    assert!(results[2].contains("403"), "{}", results[2]);
-    assert!(results[3].contains("tried"), "{}", results[3]);
-    assert!(results[4].contains("told: [hidden]") && results[4].contains("not saved"), "{}", results[4]);
+    let told: [&[&str]; 5] = [
+        &["SECRET_OF_SERVER", "[hidden]"],
+        &["no good: the key is"],
+        &["403"],
+        &["tried"],
+        &["told: [hidden]", "not saved"],
+    ];
+    results.iter().zip(told).for_each(|(result, words)| contains_all(result, words));
     let sent = |key: &str| {
         rig.server.requests().iter().any(|asked| asked.headers.values().any(|value| value.contains(key)))
     };
@@ -134,16 +132,14 @@ async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
     rig.ask("coder, tell me all");
     rig.press(&rig.asked(2).await, "Once").await;
     rig.wait_done(2).await;
-    assert!(rig.server.requests().last().unwrap().results()[0].contains("env told") && sent(CODER_FILE));
+    assert!(rig.results()[0].contains("env told") && sent(CODER_FILE));
     drop(daemon);
 
     let state = rig.state();
     for file in ["turns.sqlite", "mcp.json", "brains.json", "history.git"] {
         assert!(state.join(file).exists(), "{file}");
     }
-    clean_folder(&state);
-    clean_folder(&rig.root());
-    clean_folder(&rig.cache());
+    [&state, &rig.root(), &rig.cache()].iter().for_each(|folder| clean_folder(folder));
     assert_eq!(found_in(&fs::read(rig.said_file()).unwrap()), None, "the daemon's own words");
     for request in rig.server.requests() {
         // What a server says to a program goes to that program's provider without us.
@@ -164,18 +160,11 @@ async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
         assert!(String::from_utf8_lossy(&output.stdout).contains("vaulty"), "history has the notes");
         assert_eq!(found_in(&output.stdout), None, "history");
     }
-    for args in [
-        &["status"] as &[&str],
-        &["-vv", "doctor"],
-        &["--json", "status"],
-        &["--json", "turns"],
-        &["--json", "history"],
-        &["usage"],
-        &["brain", "list"],
-        &["skill", "list"],
-        &["mcp-config", "claude-code"],
-    ] {
-        let output = cli(args).stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap();
+    let commands = "status, -vv doctor, --json status, --json turns, --json history, usage, brain list, skill list, \
+                    mcp-config claude-code";
+    for args in commands.split(", ") {
+        let args: Vec<&str> = args.split(' ').collect();
+        let output = cli(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap();
         assert_eq!(found_in(&[output.stdout, output.stderr].concat()), None, "{args:?}");
     }
 }

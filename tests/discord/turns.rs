@@ -20,15 +20,23 @@ impl Look {
         Arc::new(Self { started: Mutex::default(), gate: Semaphore::new(permits) })
     }
 
-    /// The rig's one tool.
-    pub fn on(rig: &mut Rig, permits: usize) -> Arc<Self> {
-        let look = Self::new(permits);
+    /// A rig whose one tool it is, and whose brain has this wire and says these.
+    pub async fn rig(wire: &str, permits: usize, replies: Vec<Reply>) -> (Rig, Arc<Self>) {
+        let (mut rig, look) = (Rig::with(&[("one", wire)]).await, Self::new(permits));
         rig.tools = look.clone();
-        look
+        rig.server.script(replies);
+        (rig, look)
     }
 
     pub fn count(&self) -> usize {
         self.started.lock().unwrap().len()
+    }
+
+    /// Asks in the rig's channel, and waits until it was called so often.
+    pub async fn asked(&self, rig: &Rig, question: &str, calls: usize) -> u64 {
+        let id = rig.ask(question);
+        rig.wait("the tool", || self.count() == calls).await;
+        id
     }
 }
 
@@ -52,13 +60,10 @@ pub fn look() -> Reply {
 
 /// A bot in the midst of a tool that never ends; whoever asks its brain again would be answered.
 pub async fn looking() -> (Rig, Arc<Look>, Running) {
-    let mut rig = Rig::with(&[("one", "chat")]).await;
-    let tool = Look::on(&mut rig, 0);
-    rig.server.script(vec![look()]);
+    let (rig, tool) = Look::rig("chat", 0, vec![look()]).await;
     rig.server.respond(|_| Reply::text("Yes."));
     let running = rig.run().await;
-    rig.ask("look?");
-    rig.wait("the tool", || tool.count() == 1).await;
+    tool.asked(&rig, "look?", 1).await;
     (rig, tool, running)
 }
 
@@ -66,19 +71,12 @@ fn kinds(rig: &Rig) -> Vec<EventKind> {
     rig.events(CHANNEL).iter().map(|block| block.event.kind).collect()
 }
 
-/// The words that people said in a request, each message for itself.
-fn people(asked: &Asked) -> Vec<String> {
-    asked.messages().iter().filter(|m| m["role"] == "user").map(|m| m["content"].to_string()).collect()
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_mention_is_answered_by_a_brain_of_each_wire_and_the_log_says_how() {
     for wire in ["messages", "responses", "chat"] {
-        let rig = Rig::with(&[("one", wire)]).await;
+        let replies = vec![Reply::text("On **Friday**.").usage(120, 100, 7), Reply::text("-# ⏳ asking one")];
+        let (rig, _running) = Rig::scripted(wire, replies).await;
         rig.write("Assistant.md", "You are Zorba.\n");
-        rig.server
-            .script(vec![Reply::text("On **Friday**.").usage(120, 100, 7), Reply::text("-# ⏳ asking one")]);
-        let _running = rig.run().await;
         let question = rig.ask("when is the dentist?");
         rig.wait_done(1).await;
         assert_eq!(rig.replies(question), ["On **Friday**."]);
@@ -89,9 +87,8 @@ async fn a_mention_is_answered_by_a_brain_of_each_wire_and_the_log_says_how() {
         let log = [EventKind::User, EventKind::Recall, EventKind::Agent, EventKind::System];
         assert_eq!(kinds(&rig), log, "{wire}");
         let events = rig.events(CHANNEL);
-        assert!(events[1].event.content.contains("INJECTED_CONTEXT_RELEVANT_MEMORIES"));
-        let text = fs::read_to_string(&rig.log_files()[0]).unwrap();
-        assert!(text.contains("[!recall]-"), "folded: {text}");
+        contains_all(&events[1].event.content, &["INJECTED_CONTEXT_RELEVANT_MEMORIES"]);
+        contains_all(rig.log_text(0), &["[!recall]-"]);
         let fact_line = events[2].event.content.lines().last().unwrap();
         assert!(fact_line.starts_with("%% brain=one ") && fact_line.ends_with(" %%"), "{fact_line}");
         let facts = rig.facts(CHANNEL).pop().unwrap();
@@ -99,8 +96,7 @@ async fn a_mention_is_answered_by_a_brain_of_each_wire_and_the_log_says_how() {
         let usd = 20.0 * 3e-6 + 100.0 * 0.3e-6 + 7.0 * 15e-6;
         assert!((facts.usd.unwrap() - usd).abs() < 1e-9, "{:?}", facts.usd);
         assert_eq!(facts.turn, events[0].event.id);
-        let block = events[0].event.id.as_deref().unwrap();
-        assert!(events[3].event.content.contains(&format!("#^{block}]]")), "{}", events[3].event.content);
+        contains_all(&events[3].event.content, &[&format!("#^{}]]", facts.turn.as_ref().unwrap())]);
         let turn = rig.turn_journal().turn(question).unwrap().unwrap();
         assert_eq!((facts.ctx, turn.chunks), (turn.assembled.map(|a| a.hash), 1));
         let asked = rig.server.requests().remove(0);
@@ -114,18 +110,17 @@ async fn a_mention_is_answered_by_a_brain_of_each_wire_and_the_log_says_how() {
         assert_eq!(rig.said(CHANNEL).last().unwrap(), "-# ⏳ asking one");
         assert_eq!((rig.server.requests().len(), rig.answers().len()), (2, 2), "one of each for a turn");
         let body = rig.server.requests()[1].body.to_string();
-        assert!(!body.contains("INJECTED_CONTEXT_RELEVANT_MEMORIES\\n"), "{body}");
-        assert!(body.contains("when is the dentist?") && body.contains("On **Friday**."), "{body}");
-        assert!(!body.contains("%%"), "facts are no history: {body}");
+        contains_all(&body, &["when is the dentist?", "On **Friday**."]);
+        // Nor are the facts of an answer history.
+        contains_none(&body, &["INJECTED_CONTEXT_RELEVANT_MEMORIES\\n", "%%"]);
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tool_that_a_brain_asks_for_is_run_logged_and_told() {
     for wire in ["messages", "responses", "chat"] {
-        let mut rig = Rig::with(&[("one", wire)]).await;
-        let tool = Look::on(&mut rig, 10);
-        rig.server.script(vec![look(), look(), Reply::text("Oolong."), Reply::text("Bye.")]);
+        let replies = vec![look(), look(), Reply::text("Oolong."), Reply::text("Bye.")];
+        let (rig, tool) = Look::rig(wire, 10, replies).await;
         let _running = rig.run().await;
         rig.answer("which tea?", 1).await;
         assert_eq!(rig.answers(), ["Oolong."]);
@@ -148,25 +143,21 @@ async fn a_tool_that_a_brain_asks_for_is_run_logged_and_told() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_said_while_a_turn_runs_becomes_one_turn_after_it() {
-    let mut rig = Rig::with(&[("one", "messages")]).await;
-    let tool = Look::on(&mut rig, 0);
-    rig.server.script(vec![look(), Reply::text("First."), Reply::text("All three.")]);
+    let replies = vec![look(), Reply::text("First."), Reply::text("All three.")];
+    let (rig, tool) = Look::rig("messages", 0, replies).await;
     let _running = rig.run().await;
-    rig.ask("first?");
-    rig.wait("the tool", || tool.count() == 1).await;
-    let mut last = 0;
-    for text in ["<@500> second?", "<@500> third?", "<@500> fourth?"] {
-        last = rig.say(text);
-    }
+    tool.asked(&rig, "first?", 1).await;
+    let last = ["second?", "third?", "fourth?"].map(|text| rig.ask(text))[2];
     rig.wait("the questions", || rig.turns(TurnState::Accepted) == 3).await;
     tool.gate.add_permits(10);
     rig.wait_done(4).await;
     assert_eq!(rig.answers(), ["First.", "All three."]);
     assert_eq!(rig.replies(last), ["All three."]);
     assert_eq!(rig.server.requests().len(), 3);
-    let said = people(&rig.server.requests()[2]);
+    let mut said = rig.server.requests()[2].messages();
+    said.retain(|message| message["role"] == "user");
     for (word, said) in ["second?", "third?", "fourth?"].iter().zip(&said[said.len() - 3..]) {
-        assert!(said.contains(word), "each a message of its own, in order: {said:?}");
+        assert!(said["content"].to_string().contains(word), "each a message of its own, in order: {said}");
     }
     let ids = rig.questions();
     let facts = rig.facts(CHANNEL).pop().unwrap();
@@ -201,10 +192,9 @@ async fn a_slash_question_asks_one_brain_and_its_answer_shows_the_question() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_running_turn_is_stopped_by_command_and_by_word() {
-    let rig = Rig::with(&[("one", "messages")]).await;
-    let _running = rig.run().await;
+    let replies = vec![Reply::hang(), Reply::hang(), Reply::hang(), Reply::text("Here.")];
+    let (rig, _running) = Rig::scripted("messages", replies).await;
     assert_eq!(rig.command("stop", &[]).await, "No answer is running here.");
-    rig.server.script(vec![Reply::hang(), Reply::hang(), Reply::hang(), Reply::text("Here.")]);
     rig.ask("one?");
     rig.server.wait_for(1).await;
     assert_eq!(rig.command("stop", &[]).await, "Stopped.");
@@ -229,9 +219,7 @@ async fn a_running_turn_is_stopped_by_command_and_by_word() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_edited_question_is_answered_as_it_is_now_and_a_deleted_one_not_at_all() {
-    let mut rig = Rig::with(&[("one", "messages")]).await;
-    let tool = Look::on(&mut rig, 0);
-    rig.server.script(vec![Reply::hang(), Reply::text("Green.")]);
+    let (rig, tool) = Look::rig("messages", 0, vec![Reply::hang(), Reply::text("Green.")]).await;
     let _running = rig.run().await;
     let question = rig.ask("black tea?");
     rig.server.wait_for(1).await;
@@ -243,13 +231,11 @@ async fn an_edited_question_is_answered_as_it_is_now_and_a_deleted_one_not_at_al
     assert!(body.contains("green tea?") && !body.contains("black tea?"), "{body}");
     // An edit while a tool runs: what it did is not known, and it isn't done again.
     rig.server.script(vec![look(), Reply::text("White.")]);
-    let question = rig.ask("red tea?");
-    rig.wait("the tool", || tool.count() == 1).await;
+    let question = tool.asked(&rig, "red tea?", 1).await;
     rig.fake.edit(CHANNEL, question, "<@500> white tea?");
     rig.wait_done(2).await;
     assert_eq!(rig.answers(), ["Green.", "White."]);
-    let asked = rig.server.requests().pop().unwrap();
-    assert!(asked.results()[0].contains("outcome is unknown"), "{:?}", asked.results());
+    contains_all(&rig.results()[0], &["outcome is unknown"]);
     assert_eq!(tool.count(), 1);
     // Taken back while it is asked.
     rig.server.script(vec![Reply::hang(), Reply::text("Still here.")]);
@@ -265,25 +251,21 @@ async fn an_edited_question_is_answered_as_it_is_now_and_a_deleted_one_not_at_al
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_stopped_and_a_deleted_question_took_is_counted() {
-    let mut rig = Rig::with(&[("one", "chat")]).await;
-    let tool = Look::on(&mut rig, 0);
-    rig.server.script(vec![look().usage(500, 0, 20), look().usage(300, 0, 10)]);
+    let replies = vec![look().usage(500, 0, 20), look().usage(300, 0, 10)];
+    let (mut rig, tool) = Look::rig("chat", 0, replies).await;
     // Whatever ends before the log is written is seen.
     rig.times.gather = Duration::from_millis(300);
     let _running = rig.run().await;
-    rig.ask("one?");
-    rig.wait("the tool", || tool.count() == 1).await;
+    tool.asked(&rig, "one?", 1).await;
     rig.command("stop", &[]).await;
     rig.wait_done(1).await;
     let facts = rig.facts(CHANNEL).remove(0);
     assert_eq!((facts.input, facts.output, facts.calls), (500, 20, 1));
-    let question = rig.ask("two?");
-    rig.wait("the tool", || tool.count() == 2).await;
+    let question = tool.asked(&rig, "two?", 2).await;
     rig.fake.delete(CHANNEL, question);
     rig.wait("the end of it", || rig.turns(TurnState::Dropped) == 1).await;
     assert_eq!(rig.noted("No answer: the question was taken back."), 1, "a crash now would lose it");
-    let logs = rig.log_files();
-    let answers = usage::answers(&fs::read(&logs[0]).unwrap());
+    let answers = usage::answers(rig.log_text(0).as_bytes());
     let (total, rows) = usage::add_up(&answers, UsageGrouping::Brain, &jiff::tz::TimeZone::UTC);
     assert_eq!((total.answers, total.calls, total.input, total.output), (1, 2, 800, 30));
     let rows: Vec<_> =
@@ -293,11 +275,8 @@ async fn what_a_stopped_and_a_deleted_question_took_is_counted() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn long_work_says_what_it_does_in_one_message_that_goes() {
-    let mut rig = Rig::with(&[("one", "messages")]).await;
-    rig.times.progress_after = Duration::ZERO;
-    rig.times.progress_every = Duration::from_millis(20);
-    Look::on(&mut rig, 0);
-    rig.server.script(vec![look(), Reply::text("Done.")]);
+    let (mut rig, _tool) = Look::rig("messages", 0, vec![look(), Reply::text("Done.")]).await;
+    rig.tell_progress();
     let running = rig.run().await;
     let question = rig.ask("work!");
     rig.wait("what is going on", || rig.replies(question) == ["-# ⏳ using look"]).await;
@@ -334,15 +313,13 @@ async fn a_slash_question_is_not_taken_for_a_deleted_message_after_a_restart() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_its_channel_refuses_goes_nowhere_else_and_waits() {
-    let rig = Rig::with(&[("one", "chat")]).await;
-    rig.server.respond(|_| Reply::text("For your eyes."));
-    let _running = rig.run().await;
+    let eyes = || Reply::text("For your eyes.");
+    let (rig, _running) = Rig::scripted("chat", vec![eyes(), eyes()]).await;
     let dm = { rig.fake.world().dm(ALICE) };
-    let refusal = super::fake::Fault::Status(403, json!({ "code": 50007, "message": "no" }));
-    rig.fake.fault("POST", &format!("/channels/{dm}/messages"), refusal, 1);
+    let posts = format!("/channels/{dm}/messages");
+    rig.fake.fault("POST", &posts, Fault::refuse(403, 50007, "no"), 1);
     rig.fake.say(dm, ALICE, "a secret?");
-    rig.wait("the refusal", || rig.fake.requests("POST", &format!("/channels/{dm}/messages")).len() == 1)
-        .await;
+    rig.wait("the refusal", || rig.fake.requests("POST", &posts).len() == 1).await;
     rig.answer("here?", 1).await;
     assert_eq!(rig.fake.messages(CHANNEL).len(), 2, "the question here and its answer alone");
     assert_eq!(rig.turns(TurnState::Answered), 1, "the other one waits");
@@ -351,22 +328,17 @@ async fn an_answer_that_its_channel_refuses_goes_nowhere_else_and_waits() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_going_on_goes_though_its_requests_fail_and_the_program_ends() {
     for is_killed in [false, true] {
-        let mut rig = Rig::with(&[("one", "chat")]).await;
-        rig.times.progress_after = Duration::ZERO;
-        rig.times.progress_every = Duration::from_millis(20);
-        let tool = Look::on(&mut rig, 0);
-        rig.server.script(vec![look(), Reply::text("Done.")]);
-        let running = rig.run().await;
+        let (mut rig, tool) = Look::rig("chat", 0, vec![look(), Reply::text("Done.")]).await;
+        rig.tell_progress();
+        let mut running = rig.run().await;
         rig.fake.fault("POST", "/channels/2000/messages", Fault::StatusAfter(502, json!({})), 1);
         let failures = if is_killed { 100 } else { 1 };
         rig.fake.fault("DELETE", "/messages", Fault::Status(502, json!({})), failures);
         rig.ask("work!");
         rig.wait("what is going on", || !rig.answers().is_empty()).await;
-        let posts = || rig.fake.requests("POST", "/channels/2000/messages").len();
-        rig.wait("a second attempt", || posts() == 2).await;
+        rig.wait("a second attempt", || rig.posts().len() == 2).await;
         tool.gate.add_permits(1);
         rig.wait_done(1).await;
-        let mut running = running;
         if is_killed {
             running.crash().await;
             rig.fake.heal();
@@ -389,11 +361,11 @@ async fn equal_chunks_of_an_answer_are_told_apart_without_nonces() {
     rig.fake.fault("POST", "/channels/2000/messages", Fault::LoseAnswer, 1);
     let question = rig.ask("go on");
     rig.wait("two chunks", || rig.answers().len() == 2).await;
-    rig.wait("the clock", || {
+    let is_done = || {
         rig.advance(&clock, SignedDuration::from_mins(3));
         rig.turns(TurnState::Done) == 1
-    })
-    .await;
+    };
+    rig.wait("the clock", is_done).await;
     let chunks = rig.turn_journal().turn(question).unwrap().unwrap().chunks;
     assert_eq!(rig.answers().len(), chunks as usize);
 }

@@ -1,14 +1,12 @@
 //! What goes wrong with brains, questions and notes: each has one visible, plain outcome, and nothing else changes.
 
-use super::fake::Record;
-use super::turns::Look;
+use super::turns::{Look, look};
 use crate::discord::rig::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_endless_answer_is_cut_and_pings_nobody() {
-    let rig = Rig::with(&[("one", "chat")]).await;
-    let _running = rig.run().await;
-    rig.server.script(vec![Reply::text("@everyone <@42> <@66> <@&601> é ".repeat(100_000 / 32))]);
+    let endless = Reply::text("@everyone <@42> <@66> <@&601> é ".repeat(100_000 / 32));
+    let (rig, _running) = Rig::scripted("chat", vec![endless]).await;
     let last = rig.answer("@everyone go on", 1).await;
     let all = rig.answers();
     assert!(last.ends_with("characters; this is its beginning.)"), "{last}");
@@ -31,20 +29,17 @@ async fn questions_without_words_have_an_answer_too() {
     rig.fake.post(CHANNEL, ALICE, json!({ "content": "<@500>", "attachments": [file] }));
     rig.wait_done(2).await;
     let said = rig.answers().pop().unwrap();
-    assert!(said.contains("mast.pdf") && said.contains("application/pdf"), "{said}");
+    contains_all(&said, &["mast.pdf", "application/pdf"]);
     assert!(!said.contains("https"), "a link that expires is no name: {said}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_its_state_nothing_that_was_answered_is_answered_again() {
-    let mut rig = Rig::with(&[("one", "messages")]).await;
-    let tool = Look::on(&mut rig, 0);
-    rig.server.script(vec![Reply::tool("look", json!({})), Reply::text("First."), Reply::text("All.")]);
+    let replies = vec![look(), Reply::text("First."), Reply::text("All.")];
+    let (rig, tool) = Look::rig("messages", 0, replies).await;
     let running = rig.run().await;
-    rig.ask("one?");
-    rig.wait("the tool", || tool.count() == 1).await;
-    rig.ask("two?");
-    rig.ask("three?");
+    tool.asked(&rig, "one?", 1).await;
+    let _ = ["two?", "three?"].map(|text| rig.ask(text));
     rig.wait("the questions", || rig.turns(TurnState::Accepted) == 2).await;
     tool.gate.add_permits(1);
     rig.wait_done(3).await;
@@ -70,34 +65,30 @@ async fn questions_of_an_absence_are_turns_of_their_own_and_see_no_later_one() {
     assert_eq!(rig.answers(), ["heard number 1", "heard number 2", "heard number 3"]);
     for (n, asked) in rig.server.requests().iter().enumerate() {
         let body = asked.body.to_string();
-        let seen: Vec<bool> = (1..=3).map(|other| body.contains(&format!("number {other}"))).collect();
-        let wanted: Vec<bool> = (0..3).map(|other| other <= n).collect();
-        assert_eq!(seen, wanted, "{body}");
+        let seen = (1..=3).filter(|other| body.contains(&format!("number {other}")));
+        assert!(seen.eq(1..=n + 1), "{body}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_the_permission_to_read_history_an_answer_is_no_reply() {
     let mut rig = Rig::with(&[("one", "chat")]).await;
-    rig.times.progress_after = Duration::ZERO;
-    rig.times.progress_every = Duration::from_millis(20);
+    rig.tell_progress();
     rig.server.respond(|_| Reply::text("Yes.").after(Duration::from_millis(400)));
     let _running = rig.run().await;
     rig.fake.world().channel_mut(CHANNEL).access = Access::NoHistory;
     assert_eq!(rig.answer("may I?", 1).await, "Yes.");
     assert!(rig.fake.messages(CHANNEL).pop().unwrap()["message_reference"].is_null());
     rig.wait("what was going on goes", || rig.answers() == ["Yes."]).await;
-    let posts = rig.fake.requests("POST", "/channels/2000/messages");
-    let has_shown =
-        |post: &Record| post.status == 200 && post.body["content"].as_str().unwrap().starts_with("-# ⏳");
-    assert!(posts.iter().any(|post| has_shown(post)), "{posts:?}");
+    let posts = rig.posts();
+    let is_shown = |post: &Record| post.body["content"].as_str().unwrap().starts_with("-# ⏳");
+    assert!(posts.iter().any(|post| post.status == 200 && is_shown(post)), "{posts:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_discord_refuses_for_good_holds_no_other_one_up() {
-    let rig = Rig::with(&[("one", "chat")]).await;
-    rig.server.script(vec![Reply::text("Bad words."), Reply::text("Gone."), Reply::text("Fine.")]);
-    let _running = rig.run().await;
+    let replies = ["Bad words.", "Gone.", "Fine."].map(Reply::text);
+    let (rig, _running) = Rig::scripted("chat", replies.to_vec()).await;
     rig.fake.fault("POST", "/channels/2000/messages", Fault::refuse(400, 200_000, "Blocked"), 1);
     let said = rig.answer("one?", 1).await;
     assert_eq!(said, "Discord refused this answer (200000: Blocked); it stands in the log.");
@@ -110,12 +101,11 @@ async fn an_answer_that_discord_refuses_for_good_holds_no_other_one_up() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_waits_for_permissions_can_be_stopped() {
-    let rig = Rig::with(&[("one", "chat")]).await;
-    rig.server.script(vec![Reply::text("Kept back.").usage(500, 0, 5), Reply::text("Fine.")]);
-    let _running = rig.run().await;
+    let replies = vec![Reply::text("Kept back.").usage(500, 0, 5), Reply::text("Fine.")];
+    let (rig, _running) = Rig::scripted("chat", replies).await;
     rig.fake.world().channel_mut(CHANNEL).access = Access::NoSend;
     let question = rig.ask("one?");
-    rig.wait("a refusal", || !rig.fake.requests("POST", "/channels/2000/messages").is_empty()).await;
+    rig.wait("a refusal", || !rig.posts().is_empty()).await;
     while rig.command("stop", &[]).await != "Stopped." {
         assert!(!rig.is_over(question));
     }
@@ -123,7 +113,6 @@ async fn an_answer_that_waits_for_permissions_can_be_stopped() {
     rig.fake.world().channel_mut(CHANNEL).access = Access::Full;
     assert_eq!(rig.answer("two?", 1).await, "Fine.");
     assert_eq!(rig.answers(), ["Fine."]);
-    let events = rig.events(CHANNEL);
-    let stopped = events.iter().find(|it| it.event.content.starts_with("Alice stopped the answer.")).unwrap();
-    assert!(stopped.event.content.contains(" in=500 "), "what it took is said: {}", stopped.event.content);
+    let is_it = |text: &String| text.starts_with("Alice stopped the answer.");
+    contains_all(rig.contents(CHANNEL).into_iter().find(is_it).unwrap(), &[" in=500 "]);
 }

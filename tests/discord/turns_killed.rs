@@ -22,20 +22,19 @@ fn model(rig: &Rig, fail_one_in: usize) {
     rig.server.respond(move |asked| {
         number += 1;
         if fail_one_in > 0 && number % fail_one_in == fail_one_in - 1 {
-            return [Reply::status(500), Reply::cut_after(300), Reply::status(529)][number / fail_one_in % 3]
-                .clone();
+            let failures = [Reply::status(500), Reply::cut_after(300), Reply::status(529)];
+            return failures[number / fail_one_in % 3].clone();
         }
         // The question itself, without what memory gave.
         let said = asked.last_user().lines().last().unwrap_or_default().to_owned();
-        let question =
-            said.split_whitespace().rfind(|word| word.starts_with("q0")).unwrap_or("none").to_owned();
+        let question = said.split_whitespace().rfind(|word| word.starts_with("q0")).unwrap_or("none");
         let last = asked.messages().pop().unwrap_or_default();
         let last_is_result = last["role"] == "tool" || last["content"][0]["type"] == "tool_result";
         if said.contains("tool") && !last_is_result {
             return Reply::tool("look", json!({ "q": question }));
         }
         let chunks = if said.contains("long") { 3 } else { 1 };
-        Reply::text(different(&question, number, chunks))
+        Reply::text(different(question, number, chunks))
     });
 }
 
@@ -43,15 +42,9 @@ fn model(rig: &Rig, fail_one_in: usize) {
 fn replies(rig: &Rig) -> HashMap<u64, Vec<String>> {
     let mut found: HashMap<u64, Vec<String>> = HashMap::new();
     let mut of = None;
-    for message in rig.fake.messages(CHANNEL) {
-        if message["author"]["id"] != "500" {
-            continue;
-        }
-        let text = message["content"].as_str().unwrap().to_owned();
-        if let Some(to) = message["message_reference"]["message_id"].as_str() {
-            of = Some(to.parse().unwrap());
-        }
-        found.entry(of.unwrap()).or_default().push(text);
+    for message in rig.fake.messages(CHANNEL).iter().filter(|message| message["author"]["id"] == "500") {
+        of = message["message_reference"]["message_id"].as_str().map(|to| to.parse().unwrap()).or(of);
+        found.entry(of.unwrap()).or_default().push(message["content"].as_str().unwrap().to_owned());
     }
     found
 }
@@ -59,15 +52,9 @@ fn replies(rig: &Rig) -> HashMap<u64, Vec<String>> {
 /// Each question has one whole answer on Discord, and the log holds the same once, with its facts.
 fn check(rig: &Rig, questions: &BTreeMap<u64, (String, usize)>, context: &str) {
     let replies = replies(rig);
-    let logged: Vec<(String, Option<facts::Facts>)> = rig
-        .events(CHANNEL)
-        .iter()
-        .filter(|block| block.event.kind == EventKind::Agent)
-        .map(|block| {
-            let (text, facts) = facts::split(&block.event.content);
-            (text.to_owned(), facts)
-        })
-        .collect();
+    let mut logged = rig.events(CHANNEL);
+    logged.retain(|block| block.event.kind == EventKind::Agent);
+    let logged: Vec<_> = logged.iter().map(|block| facts::split(&block.event.content)).collect();
     for (id, (name, chunks)) in questions {
         let texts = replies.get(id).cloned().unwrap_or_default();
         let whole: String = texts.join("\n");
@@ -82,13 +69,11 @@ fn check(rig: &Rig, questions: &BTreeMap<u64, (String, usize)>, context: &str) {
         } else {
             assert!(!texts.is_empty(), "{context}: {name} has no answer");
         }
-        for text in &texts {
+        for text in texts.iter().filter(|_| *chunks > 0) {
             let held: Vec<_> = logged.iter().filter(|(held, _)| held == text).collect();
-            if *chunks > 0 {
-                assert!(held.iter().all(|(_, facts)| facts.is_some()), "{context}: {name}: no facts");
-                let said = texts.iter().filter(|other| *other == text).count();
-                assert_eq!(held.len(), said, "{context}: {name}: logged once");
-            }
+            assert!(held.iter().all(|(_, facts)| facts.is_some()), "{context}: {name}: no facts");
+            let said = texts.iter().filter(|other| *other == text).count();
+            assert_eq!(held.len(), said, "{context}: {name}: logged once");
         }
     }
     let sent: usize = replies.values().map(Vec::len).sum();
@@ -97,15 +82,15 @@ fn check(rig: &Rig, questions: &BTreeMap<u64, (String, usize)>, context: &str) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_at_each_step_of_a_turn_its_answer_is_one_and_whole() {
-    let mut rig = Rig::with(&[("one", "messages")]).await;
-    let tool = Look::on(&mut rig, 1_000_000);
+    let (rig, tool) = Look::rig("messages", 1_000_000, vec![]).await;
     model(&rig, 0);
     let traps = Traps::set(&rig);
     let mut questions: BTreeMap<u64, (String, usize)> = BTreeMap::new();
-    let (mut crashes, mut number) = (0, 0);
-    let mut unsprung = vec![];
+    let (mut number, mut unsprung) = (0, vec![]);
     let mut running = rig.run().await;
-    for (point, left) in TURN.iter().map(|p| (*p, 0)).chain(SENDING.iter().flat_map(|p| [(*p, 0), (*p, 1)])) {
+    for (point, left) in
+        TURN.split(' ').map(|p| (p, 0)).chain(SENDING.into_iter().flat_map(|p| [(p, 0), (p, 1)]))
+    {
         for (long, with_tool) in [(false, false), (true, false), (false, true), (true, true)] {
             let needs_tool = point.contains("tool") || point.contains("round");
             if (needs_tool && !with_tool) || (left > 0 && (!long || point == "deliver::before-sending-row")) {
@@ -115,15 +100,12 @@ async fn killed_at_each_step_of_a_turn_its_answer_is_one_and_whole() {
             let name = format!("q0{number}");
             let context = format!("{point} +{left}, long {long}, tool {with_tool}");
             traps.arm(point, left);
-            let (long_word, tool_word) =
-                (if long { "long" } else { "" }, if with_tool { "tool" } else { "" });
-            let id = rig.ask(&format!("{name} dentist {long_word} {tool_word}"));
-            questions.insert(id, (name, if long { 3 } else { 1 }));
+            let (length, chunks) = if long { ("long", 3) } else { ("", 1) };
+            let id = rig.ask(&format!("{name} dentist {length} {}", if with_tool { "tool" } else { "" }));
+            questions.insert(id, (name, chunks));
             let is_done = || rig.is_over(id);
             rig.wait(&context, || traps.is_sprung() || is_done()).await;
-            if traps.is_sprung() {
-                crashes += 1;
-            } else {
+            if !traps.is_sprung() {
                 unsprung.push(context.clone());
             }
             running.crash().await;
@@ -131,14 +113,13 @@ async fn killed_at_each_step_of_a_turn_its_answer_is_one_and_whole() {
             running = rig.run().await;
             rig.wait(&context, is_done).await;
             check(&rig, &questions, &context);
-            let started = tool.started.lock().unwrap().clone();
-            let unique: BTreeSet<_> =
-                started.iter().map(|(caller, _)| (&caller.turn, caller.number)).collect();
+            let started = tool.started.lock().unwrap();
+            let unique: BTreeSet<_> = started.iter().map(|(by, _)| (&by.turn, by.number)).collect();
             assert_eq!(unique.len(), started.len(), "{context}: a tool was started twice");
         }
     }
     drop(running);
-    assert!(crashes >= questions.len() - 4, "{crashes} crashes of {}: {unsprung:?}", questions.len());
+    assert!(unsprung.len() <= 4, "no crash in {} of {}: {unsprung:?}", unsprung.len(), questions.len());
     let requests = rig.server.requests();
     let is_told = |results: &Vec<String>| results.iter().any(|result| result.contains("outcome is unknown"));
     let told = requests.iter().map(|asked| asked.results()).filter(is_told).count();
@@ -161,19 +142,14 @@ async fn the_real_daemon_killed_at_random_gives_each_message_one_whole_answer() 
         for _ in 0..=random.u64(..2) {
             if questions.len() < messages {
                 let name = format!("q0{}", questions.len());
-                let long = random.u64(..2) == 0;
-                let id = rig.ask(&format!("{name} {}", if long { "long" } else { "" }));
-                questions.insert(id, (name, if long { 3 } else { 1 }));
+                let (length, chunks) = if random.u64(..2) == 0 { ("long", 3) } else { ("", 1) };
+                questions.insert(rig.ask(&format!("{name} {length}")), (name, chunks));
             }
         }
         // From the first request after it began, so that kills fall on work rather than on the start.
-        let (asked, sent) = (rig.server.requests().len(), rig.fake.requests("POST", "/messages").len());
-        let wait = Instant::now();
-        let quiet = Duration::from_secs(3);
-        while rig.server.requests().len() == asked
-            && rig.fake.requests("POST", "/messages").len() == sent
-            && wait.elapsed() < quiet
-        {
+        let count = || (rig.server.requests().len(), rig.posts().len());
+        let (before, quiet) = (count(), Instant::now() + Duration::from_secs(3));
+        while count() == before && Instant::now() < quiet {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         tokio::time::sleep(Duration::from_millis(random.u64(..120))).await;
@@ -226,17 +202,16 @@ async fn a_question_of_yesterday_survives_a_crash_before_it_is_accepted() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_turn_keeps_the_settings_that_it_began_with() {
     let rig = Rig::new().await;
-    rig.set(&rig.brains(&[("old", "messages")]));
-    rig.server.script(vec![
-        Reply::tool("reminder_list", json!({})).after(Duration::from_secs(4)),
-        Reply::text("As I began."),
-    ]);
+    let brain = |name: &str| rig.brains(&[(name, "messages")]).replace("\"m\"", &format!("\"model-{name}\""));
+    rig.set(&brain("old"));
+    let call = Reply::tool("reminder_list", json!({})).after(Duration::from_secs(4));
+    rig.server.script(vec![call, Reply::text("As I began.")]);
     rig.server.respond(|asked| Reply::text(format!("By {}.", asked.body["model"].as_str().unwrap())));
     let daemon = rig.reading_daemon().await;
     rig.ask("first?");
     rig.server.wait_for(1).await;
     // Other settings of the bot restart it, too.
-    rig.set(&rig.brains(&[("new", "messages")]));
+    rig.set(&brain("new"));
     rig.write("vault-agent.toml", rig.text("vault-agent.toml") + "thread_idle_days = 3\n");
     rig.wait("the next bot", || rig.fake.world().identifies == 2).await;
     assert!(rig.answers().is_empty(), "it came too early to prove anything");
@@ -259,11 +234,13 @@ async fn a_turn_keeps_the_settings_that_it_began_with() {
 async fn is_stopped(rig: &Rig, tool: &Look) {
     let running = rig.run().await;
     rig.wait_done(1).await;
-    assert_eq!((rig.answers(), rig.server.requests().len()), (vec!["Stopped.".to_owned()], 1));
+    assert_eq!(rig.answers(), ["Stopped."]);
+    assert_eq!(rig.server.requests().len(), 1);
     running.crash().await;
     let _running = rig.run().await;
     rig.answer("and now?", 2).await;
-    assert_eq!((rig.answers(), tool.count()), (vec!["Stopped.".to_owned(), "Yes.".to_owned()], 1));
+    assert_eq!(rig.answers(), ["Stopped.", "Yes."]);
+    assert_eq!(tool.count(), 1);
     assert_eq!(rig.noted("Alice stopped the answer."), 1);
 }
 
@@ -293,9 +270,8 @@ async fn a_word_on_the_budget_lasts_for_the_day_and_is_asked_for_once_though_a_c
         rig.prepend("[assistant]\nday_tokens = 100\n");
         let traps = Traps::set(&rig);
         let running = rig.run().await;
-        for (text, count) in [("hello", 1), ("when is the dentist?", 2)] {
-            rig.answer(text, count).await;
-        }
+        rig.answer("hello", 1).await;
+        rig.answer("when is the dentist?", 2).await;
         let why = "Today's budget of 100 tokens is used up.";
         let is_told = |text: &String| text.starts_with(why) && text.contains("Friday");
         assert!(rig.answers().iter().any(is_told), "{:?}", rig.answers());
@@ -319,8 +295,7 @@ async fn a_word_on_the_budget_lasts_for_the_day_and_is_asked_for_once_though_a_c
         for count in [3, 4] {
             let said = rig.answer("the dentist, once more", count).await;
             assert_eq!(said == "By the model.", label == "Once", "{said}");
-            let counts = (rig.questions_asked().len(), lines(&rig).len());
-            assert_eq!(counts, (1, 1), "{label}: {:?}", lines(&rig));
+            assert_eq!((rig.questions_asked().len(), lines(&rig).len()), (1, 1), "{label}");
         }
     }
 }

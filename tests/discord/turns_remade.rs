@@ -15,6 +15,13 @@ pub fn remade(rig: &Rig, id: &str, knows: bool) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&out.stderr)))
 }
 
+/// Insists that the request is made again with the hash that it had.
+#[track_caller]
+fn is_equal(rig: &Rig, id: &str, knows: bool) {
+    let found = remade(rig, id, knows);
+    assert_eq!(found["equal"], true, "{id}, {knows}: {found}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_request_is_made_again_from_the_notes_with_and_without_state() {
     let rig = Rig::new().await;
@@ -27,26 +34,18 @@ async fn each_request_is_made_again_from_the_notes_with_and_without_state() {
     let working = "# Working Memory\nUpdated: 2026-11-20T09:00:00Z\nExpires: 2099-01-01T00:00:00Z\n\nThe mill's roof.\n";
     rig.write("user/working.md", working);
     skills(&rig, 1);
-    rig.server.script(vec![
-        Reply::text("Oolong."),
-        Reply::status(503),
-        Reply::text("By the second."),
-        Reply::tool("memory_search", json!({ "query": "Anna" })),
-        Reply::text("Still oolong."),
-    ]);
+    rig.server.script(vec![Reply::text("Oolong."), Reply::status(503), Reply::text("By the second.")]);
+    let search = Reply::tool("memory_search", json!({ "query": "Anna" }));
+    rig.server.script(vec![search, Reply::text("Still oolong.")]);
     rig.server.respond(|_| Reply::text("As before."));
     let daemon = rig.reading_daemon().await;
     let mut asked = Vec::new();
-    for text in
-        ["What does Anna drink?", "And who says so?", "Look again: what does Anna drink?", "Thanks, and now?"]
-    {
-        let id = rig.ask(text);
-        rig.wait("its answer", || rig.is_over(id)).await;
-        asked.push(id);
+    let texts = "What does Anna drink?|And who says so?|Look again: what does Anna drink?|Thanks, and now?";
+    for text in texts.split('|') {
+        asked.push(rig.asked_and_over(text).await);
     }
-    let first = rig.fake.messages(CHANNEL)[1]["id"].clone();
-    let reply = json!({ "content": "Which kind?", "message_reference": { "message_id": first } });
-    let id = rig.fake.post(CHANNEL, ALICE, reply);
+    let first = rig.fake.messages(CHANNEL).remove(1);
+    let id = rig.reply(CHANNEL, ALICE, first["id"].as_str().unwrap(), "Which kind?");
     rig.wait("its answer", || rig.is_over(id)).await;
     asked.push(id);
     let told = rig.server.requests().pop().unwrap();
@@ -61,10 +60,7 @@ async fn each_request_is_made_again_from_the_notes_with_and_without_state() {
         }
     }
     // Without state and cache the log alone knows the question's block.
-    for id in &questions {
-        let found = remade(&rig, id, false);
-        assert_eq!(found["equal"], true, "{id}: {found}");
-    }
+    questions.iter().for_each(|id| is_equal(&rig, id, false));
     for asked in rig.server.requests() {
         contains_all(String::from_utf8_lossy(&asked.bytes), &["Alice of the mill", "The mill's roof."]);
     }
@@ -73,21 +69,19 @@ async fn each_request_is_made_again_from_the_notes_with_and_without_state() {
     let told = rig.text("skills/s00/SKILL.md");
     rig.write("skills/s00/SKILL.md", told.replace("number 0", "another"));
     assert_eq!(remade(&rig, &questions[0], false)["equal"], false);
-    assert_eq!(remade(&rig, &questions[0], true)["equal"], true, "from history");
+    is_equal(&rig, &questions[0], true);
     // So is working memory; a persona that changed since is told apart, too, and history knows how both stood.
     rig.write("user/working.md", working.replace("roof", "wheel"));
     assert_eq!(remade(&rig, &questions[0], false)["equal"], false);
     rig.write("Assistant.md", "You are terse.\n");
     assert_eq!(remade(&rig, &questions[0], false)["equal"], false);
-    assert_eq!(remade(&rig, &questions[0], true)["equal"], true, "from history");
+    is_equal(&rig, &questions[0], true);
     // Settings that changed since make no difference either: other tools, another profile.
     rig.write("vault-agent.toml", rig.text("vault-agent.toml").replace("user_namespace", "# user_namespace"));
     rig.prepend("assistant.tools = []\n");
     assert_eq!(remade(&rig, &questions[0], false)["equal"], false);
-    for id in &questions {
-        let found = remade(&rig, id, true);
-        assert_eq!(found["equal"], true, "from the settings that history has: {found}");
-    }
+    // It has the settings, too.
+    questions.iter().for_each(|id| is_equal(&rig, id, true));
 }
 
 /// So many skills.
@@ -111,18 +105,14 @@ async fn the_skills_nearest_to_a_question_are_told_again_too() {
     rig.server.script(vec![Reply::text("First."), Reply::text("Second.")]);
     let daemon = rig.reading_daemon().await;
     for text in ["What is number 17?", "And number 21?"] {
-        let id = rig.ask(text);
-        rig.wait("its answer", || rig.is_over(id)).await;
+        rig.asked_and_over(text).await;
     }
     drop(daemon);
     let requests = rig.server.requests();
     assert_eq!(requests[0].system(), requests[1].system());
     assert!(requests[0].last_user().contains("- s17: ") && requests[1].last_user().contains("- s21: "));
     assert!(log_of(&rig).contains(" skills=near:s17,"), "{}", log_of(&rig));
-    for id in rig.questions() {
-        let found = remade(&rig, &id, false);
-        assert_eq!(found["equal"], true, "{id}: {found}");
-    }
+    rig.questions().iter().for_each(|id| is_equal(&rig, id, false));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -150,10 +140,7 @@ async fn a_request_with_chosen_memories_is_made_again_with_an_equal_hash() {
     let facts = rig.facts(CHANNEL);
     assert!(facts.iter().all(|facts| (facts.input, facts.output, facts.calls) == (570, 12, 2)), "{facts:?}");
     for id in rig.questions() {
-        for knows in [true, false] {
-            let found = remade(&rig, &id, knows);
-            assert_eq!(found["equal"], true, "{knows}: {found}");
-        }
+        [true, false].iter().for_each(|knows| is_equal(&rig, &id, *knows));
     }
 }
 
@@ -165,7 +152,7 @@ async fn an_awaited_and_a_stopped_request_are_made_again_and_one_with_a_file_tha
     let running = rig.run().await;
     let awaited = rig.ask("one?").to_string();
     rig.server.wait_for(1).await;
-    assert_eq!(remade(&rig, &awaited, true)["equal"], true, "{}", remade(&rig, &awaited, true));
+    is_equal(&rig, &awaited, true);
     assert_eq!(rig.command("stop", &[]).await, "Stopped.");
     rig.wait_done(1).await;
     rig.fake.world().files.insert("9".into(), b"oolong".to_vec());
@@ -177,7 +164,7 @@ async fn an_awaited_and_a_stopped_request_are_made_again_and_one_with_a_file_tha
     drop(running);
     assert!(rig.server.requests()[1].last_user().contains("oolong"));
     let [stopped, read] = &rig.questions()[..] else { panic!("two questions") };
-    assert_eq!(remade(&rig, stopped, true)["equal"], true, "{}", remade(&rig, stopped, true));
+    is_equal(&rig, stopped, true);
     for (id, knows, why) in
         [(stopped, false, "no brain answered"), (read, true, "the file `tea.txt` was sent")]
     {
@@ -209,27 +196,24 @@ async fn a_question_about_what_was_summarised_is_told_of_it_and_made_again() {
     rig.write(format!("logs/{name}.md"), log());
     let mut tries = 0;
     rig.server.respond(move |asked| {
-        if asked.system().starts_with("You summarise a piece") {
-            tries += 1;
-            if tries == 1 {
-                return Reply::text("They agreed on").stop("length");
-            }
-            let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
-            return Reply::text(format!(
-                "They agreed on a colour.\n{secret}\n\nExpand for details about: the mast."
-            ));
+        if !asked.system().starts_with("You summarise a piece") {
+            return Reply::text("Turquoise.");
         }
-        Reply::text("Turquoise.")
+        tries += 1;
+        if tries == 1 {
+            return Reply::text("They agreed on").stop("length");
+        }
+        let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+        Reply::text(format!("They agreed on a colour.\n{secret}\n\nExpand for details about: the mast."))
     });
     let daemon = rig.daemon();
     rig.fake.connected().await;
     let note = format!("summaries/{name}/d0-0001.md");
     rig.wait("a summary", || rig.path(&note).exists()).await;
     let summary = rig.text(&note);
-    assert!(summary.contains("\nbrain: one\n") && summary.contains("They agreed on a colour."), "{summary}");
-    assert!(summary.contains("[masked: ") && !summary.contains("ghp_"), "{summary}");
-    let id = rig.ask("Which colour is the mast painted?");
-    rig.wait("its answer", || rig.is_over(id)).await;
+    contains_all(&summary, &["\nbrain: one\n", "They agreed on a colour.", "[masked: "]);
+    contains_none(&summary, &["ghp_"]);
+    let id = rig.asked_and_over("Which colour is the mast painted?").await;
     drop(daemon);
     let requests = rig.server.requests();
     let asked = requests.iter().rev().find(|asked| asked.last_user().contains("Which colour")).unwrap();
@@ -241,14 +225,12 @@ async fn a_question_about_what_was_summarised_is_told_of_it_and_made_again() {
     assert!((66..131).contains(&told), "{told} messages: what is summarised isn't told whole");
     // The request is made again: with state, without, and from history once the summary says something else.
     let block = rig.turn_journal().turn(id).unwrap().unwrap().name();
-    assert_eq!(remade(&rig, &block, true)["equal"], true);
-    assert_eq!(remade(&rig, &block, false)["equal"], true);
+    [true, false].iter().for_each(|knows| is_equal(&rig, &block, *knows));
     rig.write(&note, summary.replace("a colour", "nothing"));
     assert_eq!(remade(&rig, &block, false)["equal"], false);
-    assert_eq!(remade(&rig, &block, true)["equal"], true, "from history");
+    is_equal(&rig, &block, true);
     // What it took is counted. The summary that was cut was asked for again, once.
-    assert!(fs::read_dir(rig.path("logs/summaries/summaries")).unwrap().count() == 1);
-    let summarised =
-        rig.server.requests().iter().filter(|asked| asked.system().starts_with("You summarise")).count();
-    assert_eq!(summarised, 2);
+    assert_eq!(names_in(rig.path("logs/summaries/summaries")).len(), 1);
+    let is_of_summary = |asked: &&Arc<Asked>| asked.system().starts_with("You summarise");
+    assert_eq!(requests.iter().filter(is_of_summary).count(), 2);
 }

@@ -228,5 +228,5 @@ static POINTS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let vault = "vault::create::named vault::create::told vault::in-place::journalled \
                  vault::in-place::half-written vault::in-place::told";
     let own = run.split(' ').chain(vault.split(' '));
-    own.chain(TURN).chain(APPROVAL).chain(SENDING).collect()
+    own.chain(TURN.split(' ')).chain(APPROVAL).chain(SENDING).collect()
 });
