@@ -3,35 +3,34 @@
 
 use crate::mcp::client::*;
 
-fn vault(server: &ModelServer, head: &str) -> TestVault {
+/// A server that says these, and a vault with two brains that are it.
+async fn over(head: &str, replies: Vec<Reply>) -> (ModelServer, TestVault) {
+    let server = ModelServer::of(replies).await;
     let brain = |name| server.brain(name, "chat", "").replace("\"m\"", &format!("\"m-{name}\""));
     let vault = TestVault::new("//- /MEMORY.md\n## Ann\n- likes green tea\n");
     let routes = "[[route]]\ncategory = \"code\"\nbrain = \"b\"\n";
     vault.write("vault-agent.toml", format!("{head}{}{}{routes}", brain("a"), brain("b")));
-    vault
+    (server, vault)
 }
 
 fn to(name: &str, question: &str) -> Value {
     json!({"name": name, "question": question})
 }
 
-fn tools(asked: &crate::models::Asked) -> Vec<String> {
-    let tools = asked.body["tools"].as_array().cloned().unwrap_or_default();
-    tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
+fn has_tool(asked: &Asked, name: &str) -> bool {
+    let tools = asked.body["tools"].as_array();
+    tools.is_some_and(|tools| tools.iter().any(|tool| tool["function"]["name"] == name))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_asks_a_brain() {
-    let server = ModelServer::of(vec![
-        Reply::tool("memory_save", json!({"scope": "long", "content": "asked about tea", "key": "Ann"})),
-        Reply::text("Green tea."),
-        Reply::status(400).body("{\"error\":{\"message\":\"no\"}}"),
-    ])
-    .await;
-    let vault = vault(&server, "");
+    let save = json!({"scope": "long", "content": "asked about tea", "key": "Ann"});
+    let refusal = Reply::status(400).body("{\"error\":{\"message\":\"no\"}}");
+    let replies = vec![Reply::tool("memory_save", save), Reply::text("Green tea."), refusal];
+    let (server, vault) = over("", replies).await;
     let mut client = Client::new(&vault);
     let answer = client.call("ask_brain", to("b", "What does Ann drink?")).ok();
-    assert_eq!(answer.structured()["answer"], "Green tea.");
+    assert_eq!(answer.field("answer"), "Green tea.");
     assert_eq!(answer.0["_meta"]["vault-agent/trust"], "untrusted");
     assert!(vault.read("MEMORY.md").contains("asked about tea"));
     client.refuses("ask_brain", to("b", "And Bob?"), "no_answer").says("b did not answer");
@@ -43,61 +42,51 @@ async fn a_client_asks_a_brain() {
     let routed = client.does("route_task", json!({"text": "fix this function"}));
     let shown = vault.json(&["brain", "route", "fix this function"]);
     assert_eq!(routed["chain"], json!(["b", "a"]));
-    for key in ["brain", "chain", "rule", "why", "category"] {
-        assert_eq!(routed[key], shown[key], "{key}");
-    }
+    let fields = "brain chain rule why category";
+    assert_eq!(pick(&routed, fields), pick(&shown, fields));
     let asked = &server.requests()[0];
     assert!(asked.last_user().contains("What does Ann drink?") && asked.body["model"] == "m-b");
-    assert!(tools(asked).contains(&"memory_search".to_owned()));
-    assert!(!tools(asked).contains(&"ask_brain".to_owned()), "depth 1: {:?}", tools(asked));
+    assert!(has_tool(asked, "memory_search") && !has_tool(asked, "ask_brain"), "depth 1: {}", asked.body);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_brain_asks_another_within_its_turn_and_budget() {
-    let server = ModelServer::of(vec![
-        Reply::tool("ask_brain", to("b", "Is 91 prime?")).usage(100, 0, 10),
-        Reply::tool("ask_brain", to("a", "and 97?")).usage(40, 0, 2),
-        Reply::text("No: 7 times 13.").usage(50, 0, 5),
-        Reply::tool("ask_brain", to("a", "are you there?")).usage(200, 0, 5),
-        Reply::text("It isn't.").usage(300, 0, 5),
-    ])
-    .await;
-    let vault = vault(&server, "");
+    let ask = |name: &str, question: &str| Reply::tool("ask_brain", to(name, question));
+    let other = [ask("a", "and 97?").usage(40, 0, 2), Reply::text("No: 7 times 13.").usage(50, 0, 5)];
+    let (server, vault) = over("", vec![ask("b", "Is 91 prime?").usage(100, 0, 10)]).await;
+    server.script(other.to_vec());
+    server
+        .script(vec![ask("a", "are you there?").usage(200, 0, 5), Reply::text("It isn't.").usage(300, 0, 5)]);
     let json = vault.json(&["ask", "--brain", "a", "is 91 prime?"]);
-    assert_eq!((&json["answer"], &json["brain"]), (&json!("It isn't."), &json!("a")));
     // What the other brain used counts, and is no attempt at the answer.
-    assert_eq!((&json["usage"]["input"], &json["usage"]["output"]), (&json!(690), &json!(27)));
-    assert_eq!(json["attempts"].as_array().unwrap().len(), 1, "{json}");
+    let told = pick(&json, "answer brain usage/input usage/output attempts/0/brain attempts/1");
+    assert_eq!(told, json!(["It isn't.", "a", 690, 27, "a", null]), "{json}");
     let requests = server.requests();
-    assert!(tools(&requests[0]).contains(&"ask_brain".to_owned()));
     assert_eq!(requests[1].body["model"], "m-b");
-    assert!(!tools(&requests[1]).contains(&"ask_brain".to_owned()));
+    assert!(has_tool(&requests[0], "ask_brain") && !has_tool(&requests[1], "ask_brain"));
     // It had no such tool, and was told so.
-    assert!(requests[2].results()[0].contains("there is no tool"), "{:?}", requests[2].results());
-    assert!(requests[3].results()[0].contains("No: 7 times 13."), "{:?}", requests[3].results());
-    let marks = requests[3].results()[0].matches("Untrusted context").count();
-    assert_eq!(marks, 1, "{:?}", requests[3].results());
-    assert!(requests[4].results()[1].contains("yourself"), "{:?}", requests[4].results());
+    contains_all(&requests[2].results()[0], &["there is no tool"]);
+    let told = &requests[3].results()[0];
+    contains_all(told, &["No: 7 times 13."]);
+    assert_eq!(told.matches("Untrusted context").count(), 1, "{told}");
+    contains_all(&requests[4].results()[1], &["yourself"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_to_another_brain_is_within_the_turns_tokens() {
-    let server = ModelServer::of(vec![
-        Reply::tool("ask_brain", to("b", "Is 91 prime?")).usage(4_500, 0, 10),
-        Reply::text("I don't know.").usage(100, 0, 5),
-    ])
-    .await;
-    let vault = vault(&server, "[assistant]\nturn_tokens = 5000\n");
+    let call = Reply::tool("ask_brain", to("b", "Is 91 prime?")).usage(4_500, 0, 10);
+    let replies = vec![call, Reply::text("I don't know.").usage(100, 0, 5)];
+    let (server, vault) = over("[assistant]\nturn_tokens = 5000\n", replies).await;
     assert_eq!(vault.json(&["ask", "--brain", "a", "is 91 prime?"])["answer"], "I don't know.");
     let requests = server.requests();
     assert_eq!(requests.len(), 2);
-    assert!(requests[1].results()[0].contains("tokens are used up"), "{:?}", requests[1].results());
+    contains_all(&requests[1].results()[0], &["tokens are used up"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_client_asks_counts_towards_the_day() {
-    let server = ModelServer::by(|_| Reply::text("Yes.").usage(900, 0, 200)).await;
-    let vault = vault(&server, "[assistant]\nday_tokens = 1000\n");
+    let replies = vec![Reply::text("Yes.").usage(900, 0, 200)];
+    let (server, vault) = over("[assistant]\nday_tokens = 1000\n", replies).await;
     let mut client = Client::new(&vault);
     client.call("ask_brain", to("b", "first?")).ok();
     client.call("ask_brain", to("b", "second?")).says("Today's budget of 1000 tokens is used up");

@@ -54,11 +54,8 @@ impl Client {
 
     /// The handshake, under a client's name.
     pub fn initialize(&mut self, name: &str) -> Value {
-        let hello = json!({
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": name, "version": "1.0"},
-        });
+        let info = json!({"name": name, "version": "1.0"});
+        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info});
         let result = self.request("initialize", hello)["result"].clone();
         self.notify("notifications/initialized", json!({}));
         result
@@ -149,12 +146,7 @@ impl Client {
 
     /// What was said on standard error so far.
     pub fn said(&self) -> String {
-        let mut out = String::new();
-        while let Ok(line) = self.stderr.try_recv() {
-            out.push_str(&line);
-            out.push('\n');
-        }
-        out
+        self.stderr.try_iter().map(|line| line + "\n").collect()
     }
 
     /// The first line on standard error that holds `text`.
@@ -173,16 +165,12 @@ impl Client {
         drop(self.stdin.take());
         until("the server's end", || self.child.try_wait().expect("a child").is_some());
         let code = self.child.wait().expect("a child").code().unwrap_or(-1);
-        let mut left: Vec<Value> = self.waiting.drain(..).collect();
-        loop {
-            match self.lines.recv_timeout(PATIENCE) {
-                Ok(line) => left.push(parsed(line)),
-                Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => panic!("standard output stays open"),
-            }
-        }
-        let said = self.said();
-        (code, left, said)
+        let next = || match self.lines.recv_timeout(PATIENCE) {
+            Err(RecvTimeoutError::Timeout) => panic!("standard output stays open"),
+            line => line.ok().map(parsed),
+        };
+        let left = self.waiting.drain(..).chain(std::iter::from_fn(next)).collect();
+        (code, left, self.said())
     }
 }
 
@@ -193,9 +181,16 @@ fn parsed(line: String) -> Value {
 
 impl Answer {
     /// Insists on success.
+    #[track_caller]
     pub fn ok(self) -> Self {
         assert_ne!(self.0["isError"], true, "{}", self.0);
         self
+    }
+
+    /// A field of the structure that is a text.
+    #[track_caller]
+    pub fn field(&self, name: &str) -> &str {
+        self.structured()[name].as_str().unwrap_or_else(|| panic!("no {name} in {}", self.0))
     }
 
     /// The text.

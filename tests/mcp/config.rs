@@ -5,10 +5,9 @@ use crate::mcp::client::*;
 #[test]
 fn claude_code_is_told_how_to_start_soonest() {
     let vault = TestVault::new("");
-    let run = vault.run(&["mcp-config", "full"]).ok();
-    run.warns(
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 claude --mcp-config mcp-full.json --strict-mcp-config",
-    );
+    let command =
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 claude --mcp-config mcp-full.json --strict-mcp-config";
+    vault.run(&["mcp-config", "full"]).ok().warns(command);
     let json = vault.json(&["mcp-config", "deliver"]);
     assert!(json["command"].as_str().unwrap().contains("--mcp-config mcp-deliver.json"));
     assert!(json["config"].as_str().unwrap().contains("\"deliver\""));
@@ -32,38 +31,33 @@ fn the_printed_command_starts_a_server() {
 
 #[test]
 fn other_servers_stand_beside_ours_where_they_are_asked_for() {
-    let vault = TestVault::new("");
-    vault.write(
-        "vault-agent.toml",
-        "[[mcp]]\nname = \"web\"\ncommand = [\"npx\", \"x\"]\ntools = [\"look\", \"walk\"]\nask = [\"walk\"]\nenv = [\"WEB_KEY\"]\n\
+    let vault = TestVault::new(
+        "//- /vault-agent.toml\n[[mcp]]\nname = \"web\"\ncommand = [\"npx\", \"x\"]\ntools = [\"look\", \"walk\"]\n\
+         ask = [\"walk\"]\nenv = [\"WEB_KEY\"]\n\
          [[mcp]]\nname = \"far\"\nurl = \"https://x\"\ntools = [\"look\"]\nkey_file = \"~/k\"\nfor = [\"assistant\", \"routine:news\"]\n",
     );
     vault.run(&["mcp-config", "recall"]).ok().lacks("web");
     let run = vault.run(&["mcp-config", "recall", "--for", "assistant"]).ok();
-    let config: Value = serde_json::from_str(&run.stdout).unwrap();
-    let names: Vec<&String> = config["mcpServers"].as_object().unwrap().keys().collect();
-    assert_eq!(names, ["vault-agent", "web"]);
-    assert_eq!(config["mcpServers"]["web"]["env"]["WEB_KEY"], "${WEB_KEY}");
-    run.warns("--allowedTools mcp__web__look")
-        .warns("wants in its environment: WEB_KEY")
-        .warns("left out: `far`");
+    let config = &run.json()["mcpServers"];
+    assert_eq!(config.as_object().unwrap().keys().collect::<Vec<_>>(), ["vault-agent", "web"]);
+    assert_eq!(config["web"]["env"]["WEB_KEY"], "${WEB_KEY}");
+    let told = ["--allowedTools mcp__web__look", "wants in its environment: WEB_KEY", "left out: `far`"];
+    contains_all(&run.stderr, &told);
     let codex = vault.run(&["mcp-config", "recall", "--host", "codex", "--for", "assistant"]).ok();
     let config: toml::Table = codex.stdout.parse().unwrap();
-    assert_eq!(json!(config["mcp_servers"]["web"]["enabled_tools"]), json!(["look", "walk"]));
-    assert_eq!(json!(config["mcp_servers"]["web"]["env_vars"]), json!(["WEB_KEY"]));
+    let web = json!(config["mcp_servers"]["web"]);
+    assert_eq!(pick(&web, "enabled_tools env_vars"), json!([["look", "walk"], ["WEB_KEY"]]));
 }
 
 #[test]
 fn each_host_names_a_variable_as_it_fills_it_in_or_is_told_what_to_put() {
-    let vault = TestVault::new("");
-    vault.write(
-        "vault-agent.toml",
-        "[[mcp]]\nname = \"web\"\ncommand = [\"npx\", \"x\"]\ntools = [\"look\"]\nenv = [\"WEB_KEY\"]\n\
-         [[mcp]]\nname = \"far\"\nurl = \"https://x\"\ntools = [\"see\"]\nkey_env = \"FAR_KEY\"\n",
+    let vault = TestVault::new(
+        "//- /vault-agent.toml\n[[mcp]]\nname = \"web\"\ncommand = [\"npx\", \"x\"]\ntools = [\"look\"]\n\
+         env = [\"WEB_KEY\"]\n[[mcp]]\nname = \"far\"\nurl = \"https://x\"\ntools = [\"see\"]\nkey_env = \"FAR_KEY\"\n",
     );
     let config = |host: &str| {
         let run = vault.run(&["mcp-config", "recall", "--for", "assistant", "--host", host]).ok();
-        (serde_json::from_str::<Value>(&run.stdout).unwrap(), run.stderr)
+        (run.json(), run.stderr)
     };
     let (cursor, said) = config("cursor");
     assert_eq!(cursor["mcpServers"]["web"]["env"]["WEB_KEY"], "${env:WEB_KEY}");
@@ -76,6 +70,6 @@ fn each_host_names_a_variable_as_it_fills_it_in_or_is_told_what_to_put() {
     assert!(!said.contains("wants in its environment"), "{said}");
     let (desktop, said) = config("claude-desktop");
     assert_eq!(pick(&desktop, "mcpServers/web/env mcpServers/far"), json!([null, null]));
-    assert!(said.contains("left out: `far`, which has a URL"), "{said}");
-    assert!(said.contains("write `\"env\": {\"WEB_KEY\": \"…\"}` with the values into `web`"), "{said}");
+    let key = "write `\"env\": {\"WEB_KEY\": \"…\"}` with the values into `web`";
+    contains_all(said, &["left out: `far`, which has a URL", key]);
 }

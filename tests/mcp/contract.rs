@@ -22,9 +22,7 @@ fn valid(tool: &str) -> Value {
         "reminder_update" => json!({"id": "rid_AAAABBBBCCCC", "message": "Water the plants"}),
         "reminder_done" => json!({"id": vault_agent::tasks::task_id("Home.md", "Pay rent")}),
         "reminder_snooze" => json!({"id": "rid_AAAABBBBCCCC", "minutes": 20}),
-        "memory_edit" => {
-            json!({"path": "MEMORY.md", "text": "likes green tea", "new_text": "likes black tea"})
-        }
+        "memory_edit" => json!({"path": "MEMORY.md", "text": "likes green tea", "new_text": "black tea"}),
         "memory_forget" => json!({"path": "MEMORY.md", "text": "likes green tea"}),
         "classify_task" | "route_task" => json!({"text": "fix this function"}),
         "lcm_grep" => json!({"pattern": "dentist", "limit": 5}),
@@ -77,46 +75,40 @@ fn every_argument_is_checked() {
         let name = tool["name"].as_str().unwrap();
         let schema = &tool["inputSchema"];
         let good = valid(name);
-        let required = schema["required"].as_array().cloned().unwrap_or_default();
-        for argument in &required {
+        let with = |argument: &str, value: Value| {
+            let mut arguments = good.clone();
+            arguments[argument] = value;
+            arguments
+        };
+        for argument in schema["required"].as_array().into_iter().flatten() {
             let argument = argument.as_str().unwrap();
             let mut missing = good.clone();
             missing.as_object_mut().unwrap().remove(argument);
             let answer = client.refuses(name, missing, "missing_argument");
             assert_eq!(answer.0["_meta"]["vault-agent/error"]["argument"], argument, "{name}");
-            assert!(answer.text().contains(&format!("`{argument}`")), "{name}: {}", answer.text());
+            answer.says(&format!("`{argument}`"));
         }
         for (argument, property) in schema["properties"].as_object().unwrap() {
-            let wrong = if property["type"] == "integer" {
-                vec![json!("three"), json!(1.5), json!([]), json!(true)]
-            } else if property["type"] == "boolean" {
-                vec![json!(7), json!("true"), json!(["a"]), json!({"a": 1})]
-            } else {
-                vec![json!(7), json!(["a"]), json!({"a": 1}), json!(false)]
+            let wrong = match property["type"].as_str() {
+                Some("integer") => json!(["three", 1.5, [], true]),
+                Some("boolean") => json!([7, "true", ["a"], {"a": 1}]),
+                _ => json!([7, ["a"], {"a": 1}, false]),
             };
-            for value in wrong {
-                let mut arguments = good.clone();
-                arguments[argument.as_str()] = value.clone();
-                client.refuses(name, arguments, "wrong_type");
+            for value in wrong.as_array().unwrap() {
+                client.refuses(name, with(argument, value.clone()), "wrong_type");
             }
             if property["type"] == "string" {
-                let mut arguments = good.clone();
-                arguments[argument.as_str()] = json!("x".repeat(1_000_000));
-                let answer = client.call(name, arguments);
+                let answer = client.call(name, with(argument, json!("x".repeat(1_000_000))));
                 let kind = answer.error();
                 let kinds = ["too_long", "unknown_choice", "unknown_scope"];
                 assert!(kinds.contains(&kind), "{name} {argument}: {kind}");
                 assert!(answer.text().len() < 3_000, "{name} {argument} echoes what was sent");
             }
             if property["type"] == "integer" {
-                let mut arguments = good.clone();
-                arguments[argument.as_str()] = json!(-1);
-                client.refuses(name, arguments, "out_of_range");
+                client.refuses(name, with(argument, json!(-1)), "out_of_range");
             }
         }
-        let mut more = good.clone();
-        more["surprise"] = json!(1);
-        client.refuses(name, more, "unknown_argument");
+        client.refuses(name, with("surprise", json!(1)), "unknown_argument");
     }
     assert_eq!(vault.tree(), before, "a refused call writes nothing");
 }
@@ -129,16 +121,16 @@ fn hostile_paths_read_nothing() {
     std::os::unix::fs::symlink(&outside, vault.path("link.md")).unwrap();
     std::os::unix::fs::symlink(vault.home(), vault.path("folder")).unwrap();
     let mut client = Client::new(&vault);
-    for (path, kind) in [("link.md", "bad_path"), ("", "empty_argument"), ("a\u{0}b.md", "control_character")]
+    let paths = [("link.md", "bad_path"), ("", "empty_argument"), ("a\u{0}b.md", "control_character")];
+    for (path, kind) in paths {
+        contains_none(client.refuses("memory_get", json!({"path": path}), kind).text(), &["the secret"]);
+    }
+    for (scopes, kind) in
+        [("../home /etc folder link.md", "bad_path"), ("nowhere chanel:1 channel: user:1", "unknown_scope")]
     {
-        let answer = client.refuses("memory_get", json!({"path": path}), kind);
-        assert!(!answer.text().contains("the secret"));
-    }
-    for scope in ["../home", "/etc", "folder", "link.md"] {
-        client.refuses("memory_search", json!({"query": "secret", "scope": scope}), "bad_path");
-    }
-    for scope in ["nowhere", "chanel:1", "channel:", "user:1"] {
-        client.refuses("memory_search", json!({"query": "secret", "scope": scope}), "unknown_scope");
+        for scope in scopes.split(' ') {
+            client.refuses("memory_search", json!({"query": "secret", "scope": scope}), kind);
+        }
     }
     // A comma in a folder's name ends no scope.
     vault.write("work/a.md", "green tea\n");
@@ -183,8 +175,7 @@ fn recall_answers_with_one_word_where_nothing_is_sure() {
     let vault = vault();
     let mut client = Client::new(&vault);
     let none = client.call("memory_recall", json!({"query": "hello"})).ok();
-    assert_eq!(none.text(), "NONE");
-    assert_eq!(none.structured()["digest"], Value::Null);
+    assert_eq!((none.text(), &none.structured()["digest"]), ("NONE", &Value::Null));
     let question = json!({"query": "What kind of tea does Ann like?"});
     client.call("memory_recall", question).ok().says("green tea");
 }
@@ -198,19 +189,12 @@ fn the_list_of_tools_is_this() {
         let mark = |hint: &'static str| if tool["annotations"][hint] == true { &hint[..1] } else { "-" };
         let marks: String = hints.map(mark).concat();
         let required = tool["inputSchema"]["required"].as_array().cloned().unwrap_or_default();
-        let names = tool["inputSchema"]["properties"].as_object().unwrap().keys();
-        let show =
-            |name: &String| if required.contains(&json!(name)) { name.clone() } else { format!("[{name}]") };
-        let arguments: Vec<String> = names.map(show).collect();
-        let outputs: Vec<&str> =
-            tool["outputSchema"]["properties"].as_object().unwrap().keys().map(String::as_str).collect();
-        shown.push_str(&format!(
-            "{marks} {} ({}): {} -> {}\n",
-            tool["name"].as_str().unwrap(),
-            tool["title"].as_str().unwrap(),
-            arguments.join(" "),
-            outputs.join(" ")
-        ));
+        let names_of = |schema: &str| tool[schema]["properties"].as_object().unwrap().keys().cloned();
+        let show = |name| if required.contains(&json!(name)) { name } else { format!("[{name}]") };
+        let arguments = names_of("inputSchema").map(show).collect::<Vec<_>>().join(" ");
+        let outputs = names_of("outputSchema").collect::<Vec<_>>().join(" ");
+        let (name, title) = (tool["name"].as_str().unwrap(), tool["title"].as_str().unwrap());
+        shown.push_str(&format!("{marks} {name} ({title}): {arguments} -> {outputs}\n"));
     }
     insta::assert_snapshot!(shown, @r"
     r-i- memory_search (Search memory): [deep] [limit] [memory_scope] query [scope] -> complete hits notes reranked_by untrusted
@@ -240,9 +224,11 @@ fn the_list_of_tools_is_this() {
     ");
 }
 
+/// Every request of a conversation carries the tools: they are short. What a model is told, in characters.
 #[test]
-fn every_schema_is_one_and_every_word_is_said() {
+fn every_schema_is_one_every_word_is_said_and_all_of_it_is_short() {
     let (_vault, mut client) = Client::over("");
+    let mut characters = 0;
     for tool in client.tools() {
         let name = tool["name"].as_str().unwrap();
         for schema in ["inputSchema", "outputSchema"] {
@@ -254,19 +240,9 @@ fn every_schema_is_one_and_every_word_is_said() {
         for (argument, schema) in tool["inputSchema"]["properties"].as_object().unwrap() {
             assert!(schema["description"].as_str().unwrap().len() > 5, "{name} {argument}");
         }
+        let (words, schema) = (&tool["description"], &tool["inputSchema"]);
+        let told = json!({"name": name, "description": words, "inputSchema": schema});
+        characters += told.to_string().chars().count();
     }
-}
-
-/// Every request of a conversation carries the tools: they are short. What a model is told, in characters.
-#[test]
-fn the_default_tools_are_short() {
-    let (_vault, mut client) = Client::over("");
-    let told = |tool: &Value| {
-        let told = json!({
-            "name": tool["name"], "description": tool["description"], "inputSchema": tool["inputSchema"],
-        });
-        told.to_string().chars().count()
-    };
-    let characters: usize = client.tools().iter().map(told).sum();
     assert!(characters <= 10_000, "{characters} characters");
 }

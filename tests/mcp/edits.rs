@@ -55,18 +55,15 @@ fn a_memory_says_something_else_and_keeps_what_was_not_named() {
     let met = "Met Bob\n- [ ] Call him (@2026-12-03)";
     vault.write("daily/2026-11-30.md", "- 14:02 Met Bob\n  - [ ] Call him (@2026-12-03)\n");
     let told = edit("daily/2026-11-30", met, &format!("{met}\n- [ ] Pay him (@2026-12-03)"));
-    assert_eq!(
-        told["text"],
-        "- 14:02 Met Bob\n  - [ ] Call him (@2026-12-03)\n  - \\[ ] Pay him (@2026-12-03)"
-    );
+    let kept = "- 14:02 Met Bob\n  - [ ] Call him (@2026-12-03)\n  - \\[ ] Pay him (@2026-12-03)";
+    assert_eq!(told["text"], kept);
     // A tag in the words gives it no other scope.
     let sly = edit("MEMORY.md", "plays the viola", "plays #project/other");
     assert_eq!(sly["text"], "* plays \\#project/other");
-    for (tool, arguments) in [
-        ("memory_save", json!({"scope": "daily", "content": "x\n- [ ] y (@2026-12-03)"})),
-        ("memory_pin", json!({"content": "x\n- [ ] y (@2026-12-03)"})),
-    ] {
-        client.call(tool, arguments).ok().says("\n  - \\[ ] y (@2026-12-03)");
+    let task = "x\n- [ ] y (@2026-12-03)";
+    let saved = client.call("memory_save", json!({"scope": "daily", "content": task})).ok();
+    for said in [saved, client.call("memory_pin", json!({"content": task})).ok()] {
+        said.says("\n  - \\[ ] y (@2026-12-03)");
     }
 }
 
@@ -74,22 +71,21 @@ fn a_memory_says_something_else_and_keeps_what_was_not_named() {
 fn what_is_not_clear_is_refused_with_what_is_near() {
     let (vault, mut client) = Client::over(VAULT);
     let before = vault.tree();
+    let near = ["line 4: likes green tea", "Untrusted context"];
     for tool in ["memory_edit", "memory_forget"] {
-        let arguments = |path: &str, text: &str| match tool {
-            "memory_edit" => json!({"path": path, "text": text, "new_text": "x"}),
-            _ => json!({"path": path, "text": text}),
-        };
-        let missing = client.refuses(tool, arguments("MEMORY.md", "likes tea"), "no_such_memory");
-        missing.says("line 4: likes green tea").says("Untrusted context");
-        let several = client.refuses(tool, arguments("MEMORY.md", "moves to leeds"), "ambiguous");
-        several.says("line 5:").says("line 8:");
-        for (path, kind) in [
-            ("Reminders.md", "not_a_memory_note"),
-            ("vault-agent.toml", "no_such_note"),
-            ("../home/x.md", "bad_path"),
-            (".obsidian/a.md", "not_a_note"),
+        for (path, text, kind, words) in [
+            ("MEMORY.md", "likes tea", "no_such_memory", &near[..]),
+            ("MEMORY.md", "moves to leeds", "ambiguous", &["line 5:", "line 8:"]),
+            ("Reminders.md", "x", "not_a_memory_note", &[]),
+            ("vault-agent.toml", "x", "no_such_note", &[]),
+            ("../home/x.md", "x", "bad_path", &[]),
+            (".obsidian/a.md", "x", "not_a_note", &[]),
         ] {
-            client.refuses(tool, arguments(path, "x"), kind);
+            let mut arguments = json!({"path": path, "text": text});
+            if tool == "memory_edit" {
+                arguments["new_text"] = json!("x");
+            }
+            contains_all(client.refuses(tool, arguments, kind).text(), words);
         }
     }
     assert_eq!(vault.tree(), before);
@@ -99,31 +95,28 @@ fn what_is_not_clear_is_refused_with_what_is_near() {
 
 #[test]
 fn a_note_that_is_another_by_now_is_not_written() {
-    let vault = TestVault::new(VAULT);
-    let mut client = Client::new(&vault);
+    let (vault, mut client) = Client::over(VAULT);
     let got = client.call("memory_get", json!({"path": "MEMORY.md"})).ok();
-    let read = got.structured()["hash"].as_str().unwrap().to_owned();
+    let read = got.field("hash").to_owned();
     got.says(&read);
-    let fresh =
-        json!({"path": "MEMORY.md", "text": "likes green tea", "new_text": "likes rum", "expected": read});
-    client.call("memory_edit", fresh.clone()).ok();
+    let with_hash = |mut arguments: Value| {
+        arguments["expected"] = json!(read);
+        arguments
+    };
+    let fresh = json!({"path": "MEMORY.md", "text": "likes green tea", "new_text": "likes rum"});
+    client.call("memory_edit", with_hash(fresh.clone())).ok();
     let before = vault.tree();
-    for (tool, arguments) in [
-        ("memory_edit", fresh),
-        ("memory_forget", json!({"path": "MEMORY.md", "text": "likes rum", "expected": read})),
-        ("memory_save", json!({"scope": "long", "content": "x", "expected": read})),
-        ("memory_save", json!({"scope": "daily", "content": "x", "expected": read})),
-        (
-            "memory_save",
-            json!({"scope": "commitment", "content": "x", "due": "tomorrow 9am", "expected": read}),
-        ),
+    for (tool, arguments, words) in [
+        ("memory_edit", fresh, ""),
+        ("memory_forget", json!({"path": "MEMORY.md", "text": "likes rum"}), ""),
+        // The newer text.
+        ("memory_save", json!({"scope": "long", "content": "x"}), "likes rum"),
+        ("memory_save", json!({"scope": "daily", "content": "x"}), ""),
+        ("memory_save", json!({"scope": "commitment", "content": "x", "due": "tomorrow 9am"}), ""),
     ] {
-        let refused = client.refuses(tool, arguments.clone(), "changed_since_read").says("Untrusted context");
+        let refused = client.refuses(tool, with_hash(arguments), "changed_since_read");
         assert_eq!(refused.0["_meta"]["vault-agent/error"]["argument"], "expected");
-        if arguments["scope"] == "long" {
-            // The newer text.
-            refused.says("likes rum");
-        }
+        contains_all(refused.text(), &["Untrusted context", words]);
     }
     assert_eq!(vault.tree(), before);
     // A note that isn't there has the hash of nothing.
@@ -139,12 +132,11 @@ fn a_save_answers_with_what_is_near_to_it() {
     );
     let fact = json!({"scope": "long", "content": "Anna drinks black tea in the morning"});
     let saved = client.call("memory_save", fact).ok().says("Untrusted context");
-    let near = saved.structured()["near"].as_array().unwrap();
-    assert_eq!(near[0]["text"], "Anna likes green tea in the morning");
-    assert_eq!((&near[0]["path"], &near[0]["line"]), (&json!("MEMORY.md"), &json!(2)));
-    let shown = json!(near).to_string();
-    assert!(!shown.contains("printer") && !shown.contains("black") && near.len() <= 3, "{shown}");
-    assert!(!shown.contains("hates"), "another project's: {shown}");
+    let near = &saved.structured()["near"];
+    let nearest = json!(["Anna likes green tea in the morning", "MEMORY.md", 2, null]);
+    assert_eq!(pick(near, "0/text 0/path 0/line 3"), nearest);
+    // The last one is another project's.
+    contains_none(near.to_string(), &["printer", "black", "hates"]);
     let far = client.call("memory_save", json!({"scope": "daily", "content": "bought a hammer"})).ok();
     assert_eq!(far.structured().get("near"), None::<&Value>, "{}", far.text());
 }
@@ -161,12 +153,10 @@ fn a_reminder_is_snoozed_as_on_discord() {
     let mut snooze = |arguments: Value| client.call("reminder_snooze", arguments);
     // What comes again anyway stays as it is, and comes once more.
     let again = snooze(json!({"id": "rid_BBBBCCCCDDDD", "until": "tomorrow 9am"})).ok();
-    let line = again.structured()["line_text"].as_str().unwrap().to_owned();
-    contains_all(&line, &["date=2026-12-02 time=09:00 recur=none msg=\"Water plants\" id=rid_"]);
-    contains_all(
-        vault.read("Reminders.md"),
-        &[&line, "recur=weekly msg=\"Water plants\" id=rid_BBBBCCCCDDDD"],
-    );
+    let line = again.field("line_text");
+    contains_all(line, &["date=2026-12-02 time=09:00 recur=none msg=\"Water plants\" id=rid_"]);
+    let weekly = "recur=weekly msg=\"Water plants\" id=rid_BBBBCCCCDDDD";
+    contains_all(vault.read("Reminders.md"), &[line, weekly]);
     let twice = snooze(json!({"id": "rid_BBBBCCCCDDDD", "until": "tomorrow 9am"})).ok();
     assert_eq!(twice.structured(), again.structured(), "once");
     // What is still to come is moved.
@@ -178,5 +168,5 @@ fn a_reminder_is_snoozed_as_on_discord() {
     let both = json!({"id": "rid_BBBBCCCCDDDD", "minutes": 5, "until": "17:00"});
     assert_eq!(snooze(both).error(), "unexpected_argument");
     let follow_up = snooze(json!({"id": "c-2026-11-30-001", "minutes": 60})).ok();
-    contains_all(follow_up.structured()["line_text"].as_str().unwrap(), &["Ask Bo."]);
+    contains_all(follow_up.field("line_text"), &["Ask Bo."]);
 }

@@ -1,9 +1,7 @@
 //! The server over HTTP: token, origin, host, sessions.
 
-use crate::mcp::client::*;
-use std::sync::mpsc::channel;
-
 use crate::http::{Reply, Request};
+use crate::mcp::client::*;
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
@@ -14,14 +12,17 @@ struct Served {
     port: u16,
 }
 
-fn serve(vault: &TestVault, more: &[&str]) -> Served {
-    let process = Client::silent(vault.command(&[&["mcp", "--http", "127.0.0.1:0"], more].concat()));
-    let line = process.hear("listening on");
-    let port = line.rsplit(':').next().unwrap().trim_end_matches("/mcp").parse().unwrap();
-    Served { _process: Mutex::new(process), port }
-}
-
 impl Served {
+    /// A vault, and the server over it.
+    fn start(more: &[&str]) -> (TestVault, Self) {
+        let mut vault = TestVault::new("//- /MEMORY.md\n## Ann\n- likes tea\n");
+        vault.env("VAULT_AGENT_MCP_TOKEN", TOKEN);
+        let process = Client::silent(vault.command(&[&["mcp", "--http", "127.0.0.1:0"], more].concat()));
+        let line = process.hear("listening on");
+        let port = line.rsplit(':').next().unwrap().trim_end_matches("/mcp").parse().unwrap();
+        (vault, Self { _process: Mutex::new(process), port })
+    }
+
     fn send(&self, method: &str, headers: &[(&str, &str)], body: &str) -> Reply {
         let address = SocketAddr::from(([127, 0, 0, 1], self.port));
         let request = Request::new(method, "/mcp")
@@ -49,18 +50,14 @@ impl Served {
     }
 
     fn call(&self, session: &str, id: i64, tool: &str, arguments: Value) -> Value {
-        let message = json!({
-            "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments},
-        });
-        answer(&self.post(&[("Mcp-Session-Id", session)], &message).is(200).text(), id)
+        let params = json!({"name": tool, "arguments": arguments});
+        let message = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
+        let body = self.post(&[("Mcp-Session-Id", session)], &message).is(200).text();
+        // Server-sent events, or JSON.
+        let lines = body.lines().map(|line| line.strip_prefix("data: ").unwrap_or(line));
+        let mut messages = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        messages.find(|message| message["id"] == id).unwrap_or_else(|| panic!("no response {id}: {body}"))
     }
-}
-
-/// The JSON-RPC response in a body of server-sent events or of JSON.
-fn answer(body: &str, id: i64) -> Value {
-    let lines = body.lines().map(|line| line.strip_prefix("data: ").unwrap_or(line));
-    let mut messages = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    messages.find(|message| message["id"] == id).unwrap_or_else(|| panic!("no response {id}: {body}"))
 }
 
 fn hello() -> Value {
@@ -69,22 +66,13 @@ fn hello() -> Value {
     }})
 }
 
-fn vault() -> TestVault {
-    let mut vault = TestVault::new("//- /MEMORY.md\n## Ann\n- likes tea\n");
-    vault.env("VAULT_AGENT_MCP_TOKEN", TOKEN);
-    vault
-}
-
 #[test]
 fn nobody_comes_in_without_the_token() {
-    let vault = vault();
-    let served = serve(&vault, &[]);
+    let (_vault, served) = Served::start(&[]);
     let body = hello().to_string();
-    for authorization in
-        [None, Some("Bearer wrong"), Some(TOKEN), Some("Basic dXNlcjpwYXNz"), Some("Bearer ")]
-    {
-        let headers: Vec<(&str, &str)> =
-            authorization.map(|value| ("Authorization", value)).into_iter().collect();
+    let wrong = [None, Some("Bearer wrong"), Some(TOKEN), Some("Basic dXNlcjpwYXNz"), Some("Bearer ")];
+    for authorization in wrong {
+        let headers: Vec<_> = authorization.map(|value| ("Authorization", value)).into_iter().collect();
         for method in ["POST", "GET", "DELETE"] {
             let response = served.send(method, &headers, &body);
             assert_eq!(response.status, 401, "{method} {authorization:?}");
@@ -97,8 +85,7 @@ fn nobody_comes_in_without_the_token() {
 
 #[test]
 fn pages_of_other_sites_and_rebound_names_are_refused() {
-    let vault = vault();
-    let served = serve(&vault, &["--allow-origin", "https://app.example:443"]);
+    let (_vault, served) = Served::start(&["--allow-origin", "https://app.example:443"]);
     let own = format!("http://127.0.0.1:{}", served.port);
     for (name, value, status) in [
         ("Origin", "https://evil.example", 403),
@@ -116,8 +103,7 @@ fn pages_of_other_sites_and_rebound_names_are_refused() {
 
 #[test]
 fn sessions_are_apart_and_end() {
-    let vault = vault();
-    let served = serve(&vault, &[]);
+    let (vault, served) = Served::start(&[]);
     let (one, two) = (served.session(), served.session());
     assert_ne!(one, two);
     let got = served.call(&one, 7, "memory_get", json!({"path": "MEMORY.md"}));
@@ -129,9 +115,10 @@ fn sessions_are_apart_and_end() {
     let end = served.send("DELETE", &[("Authorization", &token), ("Mcp-Session-Id", &one)], "");
     assert!((200..300).contains(&end.status), "{end:?}");
     let list = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"});
-    assert_eq!(served.post(&[("Mcp-Session-Id", &one)], &list).status, 404, "it has ended");
-    assert_eq!(served.post(&[("Mcp-Session-Id", "made-up")], &list).status, 404);
-    assert_eq!(served.post(&[("Mcp-Session-Id", &two)], &list).status, 200);
+    // One has ended.
+    for (session, status) in [(one.as_str(), 404), ("made-up", 404), (&two, 200)] {
+        assert_eq!(served.post(&[("Mcp-Session-Id", session)], &list).status, status, "{session}");
+    }
     let log = vault.json(&["history"]);
     let ours = log.as_array().unwrap().iter().find(|entry| entry["actor"] == "mcp").unwrap();
     assert_eq!(ours["trailers"]["Conversation"], format!("mcp-session {two}"), "{log}");
@@ -139,23 +126,17 @@ fn sessions_are_apart_and_end() {
 
 #[test]
 fn twenty_sessions_write_at_once() {
-    let vault = vault();
-    let served = serve(&vault, &[]);
-    let (sender, receiver) = channel();
+    let (vault, served) = Served::start(&[]);
     std::thread::scope(|scope| {
         for n in 0..20 {
-            let (served, sender) = (&served, sender.clone());
+            let served = &served;
             scope.spawn(move || {
-                let session = served.session();
-                let message = format!("from session {n}.");
-                let answer =
-                    served.call(&session, 5, "reminder_add", json!({"when": "tomorrow", "message": message}));
-                sender.send(answer["result"]["isError"].clone()).unwrap();
+                let reminder = json!({"when": "tomorrow", "message": format!("from session {n}.")});
+                let answer = served.call(&served.session(), 5, "reminder_add", reminder);
+                assert_eq!(answer["result"]["isError"], false, "{answer}");
             });
         }
     });
-    drop(sender);
-    assert!(receiver.iter().all(|is_error| is_error == false));
     let text = vault.read("Reminders.md");
     assert_eq!(text.lines().count(), 20);
     assert!((0..20).all(|n| text.matches(&format!("\"from session {n}.\"")).count() == 1), "{text}");

@@ -21,14 +21,11 @@ fn what_is_saved_is_what_stands_in_the_note() {
     assert_eq!(noted["path"], "daily/2026-12-01.md");
     assert_eq!(client.does("memory_list", json!({"scope": "daily"}))["days"][0]["date"], "2026-12-01");
 
-    let promised = client.does(
-        "memory_save",
-        json!({
-            "scope": "commitment", "content": "Remind Kyle about the dentist at 3 PM.",
-            "due": "2026-12-08T19:00:00Z", "precision": "precise", "commitment_scope": "channel:1482815120000000000",
-        }),
-    );
-    assert_eq!(promised["id"], "c-2026-12-01-001");
+    let promise = json!({
+        "scope": "commitment", "content": "Remind Kyle about the dentist at 3 PM.", "due": "2026-12-08T19:00:00Z",
+        "precision": "precise", "commitment_scope": "channel:1482815120000000000",
+    });
+    assert_eq!(client.does("memory_save", promise)["id"], "c-2026-12-01-001");
     contains_all(vault.read("COMMITMENTS.md"), &["due: 2026-12-08T19:00:00Z", "precision: precise"]);
     client.call("memory_commitment_due", json!({})).ok().says("Nothing is due");
     let due = client.does("memory_commitment_due", json!({"now": "2026-12-09 09:00"}));
@@ -86,8 +83,8 @@ fn a_note_that_was_just_emptied_or_cut_is_left_alone_but_by_a_person() {
     client.does("memory_save", fact(&"likes green tea, and much of it, ".repeat(20), "Ann"));
     for cut in ["", "## Ann\n"] {
         vault.write("MEMORY.md", cut);
-        let refused = client.call("memory_save", fact("plays the cello", "Ann"));
-        refused.says("until it has stood so for a minute");
+        let saved = client.call("memory_save", fact("plays the cello", "Ann"));
+        saved.says("until it has stood so for a minute");
         assert_eq!(vault.read("MEMORY.md"), cut);
     }
     let _ = vault.run(&["memory", "save", "plays the cello"]).ok();
@@ -97,10 +94,9 @@ fn a_note_that_was_just_emptied_or_cut_is_left_alone_but_by_a_person() {
 #[test]
 fn without_a_scope_a_fact_is_everybodys_and_here_is_the_project() {
     let (vault, mut client) = Client::over("");
-    let mut saved =
-        |arguments: Value| client.does("memory_save", arguments)["memory_scope"].as_str().unwrap().to_owned();
+    let mut saved = |arguments: Value| client.does("memory_save", arguments)["memory_scope"].clone();
     assert_eq!(saved(json!({"scope": "long", "content": "likes oolong #project/boat"})), "global");
-    assert!(vault.read("MEMORY.md").contains(r"likes oolong \#project/boat"));
+    contains_all(vault.read("MEMORY.md"), &[r"likes oolong \#project/boat"]);
     assert_eq!(saved(json!({"scope": "daily", "content": "slept badly"})), "global");
     let here = saved(json!({"scope": "long", "content": "built with make", "memory_scope": "here"}));
     assert_eq!(saved(json!({"scope": "long", "content": "tested with make", "memory_scope": here})), here);
@@ -108,9 +104,9 @@ fn without_a_scope_a_fact_is_everybodys_and_here_is_the_project() {
 
 #[test]
 fn what_nobody_sees_reaches_no_model() {
-    let (_vault, mut client) = Client::over(
-        "//- /MEMORY.md\n## Ann\n- Ann likes oolong tea\u{e0049}\u{e0067}\u{e006e} in the \u{202e}morning\n",
-    );
+    let note =
+        "//- /MEMORY.md\n## Ann\n- Ann likes oolong tea\u{e0049}\u{e0067}\u{e006e} in the \u{202e}morning\n";
+    let (_vault, mut client) = Client::over(note);
     for tool in ["memory_search", "memory_recall"] {
         let answer = client.call(tool, json!({"query": "Which tea does Ann like in the morning?"})).ok();
         let all = format!("{} {}", answer.text(), answer.structured());

@@ -6,6 +6,7 @@ use vault_agent::agent::{OtherBrains, Toolbox};
 use vault_agent::brain::ToolCall;
 use vault_agent::mcp::VaultTools;
 use vault_agent::memory::MemoryError;
+use vault_agent::turn::turn_journal::ToolEnd;
 use vault_agent::vault::Origin;
 
 use crate::support::prelude::*;
@@ -37,11 +38,9 @@ fn arguments(schema: &Value, text: &str) -> Vec<Map<String, Value>> {
         };
         let required = schema["required"].as_array().is_some_and(|names| names.contains(&json!(name)));
         let with = all.iter().flat_map(|known| {
-            values.iter().map(|value| {
-                let mut known = known.clone();
-                known.insert(name.clone(), value.clone());
-                known
-            })
+            values
+                .iter()
+                .map(|value| known.clone().into_iter().chain([(name.clone(), value.clone())]).collect())
         });
         let mut next: Vec<_> = with.collect();
         if !required {
@@ -63,31 +62,29 @@ async fn no_tool_can_write_settings_skills_routines_or_approvals() {
     PROTECTED.iter().for_each(|(path, text)| vault.write(path, text));
     let tools = VaultTools::beside_turns(Arc::into_inner(vault.workspace()).unwrap(), OtherBrains::default());
     let before = read(&vault);
-    let mut texts: Vec<String> =
-        vec![LINE.to_owned(), LINE.replace("[ ]", "[x]"), "ap_K5V4M2J7Q2ZP".to_owned()];
-    texts.extend(PROTECTED.iter().map(|(path, _)| (*path).to_owned()));
-    texts.extend(
-        ["skills/web", "routines", "Approvals", "./Approvals.md", "daily/../Approvals.md"].map(str::to_owned),
-    );
+    let ticked = LINE.replace("[ ]", "[x]");
+    let others = "ap_K5V4M2J7Q2ZP skills/web routines Approvals ./Approvals.md daily/../Approvals.md";
+    let texts = [LINE, &ticked].into_iter().chain(others.split(' '));
+    let texts: Vec<&str> = texts.chain(PROTECTED.map(|(path, _)| path)).collect();
     let (mut calls, mut fine) = (0, 0);
     for spec in tools.specs() {
         for text in &texts {
             for arguments in arguments(&spec.schema, text) {
-                let call = ToolCall {
-                    id: "1".into(),
-                    name: spec.name.clone(),
-                    arguments: Value::Object(arguments).to_string(),
-                };
-                let caller =
-                    Caller { turn: "1".into(), number: calls, brain: "claude".into(), tainted: false };
-                let end = tools.call(&call, &caller, &CancellationToken::new()).await;
+                let end = call(&tools, &spec.name, &Value::Object(arguments.clone()), calls).await;
                 calls += 1;
                 fine += u32::from(!end.is_error);
-                assert_eq!(read(&vault), before, "{} {}", call.name, call.arguments);
+                assert_eq!(read(&vault), before, "{} {arguments:?}", spec.name);
             }
         }
     }
     assert!(fine > 20, "the calls do something: {fine} of {calls}");
+}
+
+/// Calls a tool as a brain does, as its turn's call number so many.
+async fn call(tools: &VaultTools, name: &str, arguments: &Value, number: u32) -> ToolEnd {
+    let call = ToolCall { id: "1".into(), name: name.into(), arguments: arguments.to_string() };
+    let caller = Caller { turn: "1".into(), number, brain: "claude".into(), tainted: false };
+    tools.call(&call, &caller, &CancellationToken::new()).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -95,24 +92,17 @@ async fn a_brain_sends_a_follow_up_to_its_owner_alone() {
     let vault = TestVault::new("//- /vault-agent.toml\n[discord]\nchannel_id = 3\nowner_ids = [4]\n");
     vault.write("logs/discord-thread/7/20260130T142355Z_0001.md", "x\n");
     let tools = VaultTools::beside_turns(Arc::into_inner(vault.workspace()).unwrap(), OtherBrains::default());
-    for (place, is_owners) in [
-        ("user:4", true),
-        ("channel:3", true),
-        ("thread:7", true),
-        ("user:3", false),
-        ("user:666", false),
-        ("channel:7", false),
-        ("channel:666", false),
-        ("thread:4", false),
-    ] {
-        let arguments = json!({
-            "scope": "commitment", "content": place, "due": "tomorrow 9:00", "commitment_scope": place,
-        });
-        let call = ToolCall { id: "1".into(), name: "memory_save".into(), arguments: arguments.to_string() };
-        let caller = Caller { turn: "1".into(), number: 0, brain: "claude".into(), tainted: false };
-        let end = tools.call(&call, &caller, &CancellationToken::new()).await;
-        assert_eq!(end.is_error, !is_owners, "{place}: {}", end.text);
-        assert_eq!(vault.read("COMMITMENTS.md").contains(&format!("scope: {place}")), is_owners, "{place}");
+    let others = "user:3 user:666 channel:7 channel:666 thread:4";
+    for (places, is_owners) in [("user:4 channel:3 thread:7", true), (others, false)] {
+        for place in places.split(' ') {
+            let arguments = json!({
+                "scope": "commitment", "content": place, "due": "tomorrow 9:00", "commitment_scope": place,
+            });
+            let end = call(&tools, "memory_save", &arguments, 0).await;
+            assert_eq!(end.is_error, !is_owners, "{place}: {}", end.text);
+            let note = vault.read("COMMITMENTS.md");
+            assert_eq!(note.contains(&format!("scope: {place}")), is_owners, "{place}");
+        }
     }
     // Nor does it fill one that waits for somebody else.
     let block = "---\nid: c-2026-12-01-900\nstatus: pending\nprecision: soft\ndue: 2026-12-08T19:00:00Z\nscope: user:666\n\

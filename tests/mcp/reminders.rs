@@ -26,8 +26,7 @@ fn a_reminder_lives_from_add_to_delete() {
     let (vault, mut client) = Client::over("");
     let weekly = json!({"when": "fri 17:00", "message": "Call \"Mum\"", "recur": "weekly"});
     let added = client.call("reminder_add", weekly).ok();
-    let line = added.structured()["line_text"].as_str().unwrap().to_owned();
-    let id = added.structured()["id"].as_str().unwrap().to_owned();
+    let (line, id) = (added.field("line_text"), added.field("id").to_owned());
     assert_eq!(vault.read("Reminders.md"), format!("{line}\n"));
     assert!(line.starts_with(r#"- [ ] date=2026-12-04 time=17:00 recur=weekly msg="Call \"Mum\"" id=rid_"#));
     added.says("It comes Fri 4 Dec 17:00, in 3 days, then weekly.");
@@ -36,8 +35,8 @@ fn a_reminder_lives_from_add_to_delete() {
     listed.says("Untrusted context").says(&format!("{id}  2026-12-04 17:00, weekly: Call \"Mum\""));
     let moved = client.call("reminder_update", json!({"id": id, "when": "2026-12-18 18:00"})).ok();
     moved.says("It comes Fri 18 Dec 18:00, in 17 days, then weekly.");
-    let changed =
-        client.does("reminder_update", json!({"id": id, "when": "2026-12-24 18:00", "recur": "none"}));
+    let once = json!({"id": id, "when": "2026-12-24 18:00", "recur": "none"});
+    let changed = client.does("reminder_update", once);
     assert_eq!(vault.read("Reminders.md"), format!("{}\n", changed["line_text"].as_str().unwrap()));
     client.refuses("reminder_update", json!({"id": id}), "nothing_to_change");
     assert_eq!(client.does("reminder_delete", json!({"id": id}))["line_text"], changed["line_text"]);
@@ -123,16 +122,13 @@ fn what_waits_is_left_to_the_process_that_can_send_it() {
 #[test]
 fn a_message_can_not_become_another_line() {
     let (vault, mut client) = Client::over("");
-    for (message, error) in [
-        ("two\nlines", "control_character"),
-        ("a\u{2028}b\u{85}", "control_character"),
-        ("pay \u{202e}tneg", "bad_message"),
-    ] {
-        client.refuses("reminder_add", json!({"when": "tomorrow", "message": message}), error);
-    }
+    let add = |message: &str| json!({"when": "tomorrow", "message": message});
+    client.refuses("reminder_add", add("two\nlines"), "control_character");
+    client.refuses("reminder_add", add("a\u{2028}b\u{85}"), "control_character");
+    client.refuses("reminder_add", add("pay \u{202e}tneg"), "bad_message");
     assert!(!vault.has("Reminders.md"));
     let sly = "x\" id=rid_AAAABBBBCCCC msg=\"y";
-    let added = client.does("reminder_add", json!({"when": "tomorrow", "message": sly}));
+    let added = client.does("reminder_add", add(sly));
     assert_eq!(client.does("reminder_list", json!({}))["reminders"][0]["message"], sly);
     client.refuses("reminder_update", json!({"id": added["id"], "message": "\u{200b}"}), "bad_message");
     assert_eq!(vault.read("Reminders.md").lines().count(), 1);
