@@ -12,7 +12,7 @@ fn attacked() -> (TestVault, Served, Visitor, BTreeMap<String, String>) {
 
 /// The form that adds a reminder `Stolen`, as the page gives it to the visitor.
 fn loot(visitor: &Visitor) -> Form {
-    visitor.form("/?write=tomorrow%209am%3A%20Stolen", "add", "Stolen")
+    visitor.writing("tomorrow 9am: Stolen", "add")
 }
 
 /// The same change as a request that would be taken, for an attack to spoil one thing of.
@@ -25,8 +25,8 @@ pub const HOSTS: &str = include_str!("attacks/hosts.txt");
 
 #[test]
 fn a_page_that_is_called_by_another_name_answers_nothing() {
-    let (vault, served, visitor) = Served::over(with_call());
-    let (port, before) = (served.address.port().to_string(), vault.tree());
+    let (vault, served, visitor, before) = attacked();
+    let port = served.address.port().to_string();
     let change = good(&visitor);
     for host in HOSTS.lines() {
         let host = host.replace("PORT", &port);
@@ -71,27 +71,23 @@ pub const FORGED: [Spoil; 17] = [
     ("typed into the address", |r, _| r.instead("Sec-Fetch-Site", "none")),
     ("two sites", |r, _| r.header("Sec-Fetch-Site", "cross-site")),
     ("no cookie", |r, _| r.without("Cookie")),
-    ("an empty cookie", |r, v| {
-        r.instead("Cookie", &format!("{}=", v.cookie.split('=').next().unwrap_or_default()))
-    }),
+    ("an empty cookie", |r, v| r.instead("Cookie", &format!("{}=", v.cookie.split('=').next().unwrap()))),
     ("half of the cookie", |r, v| r.instead("Cookie", &v.cookie[..v.cookie.len() - 8])),
     ("the cookie with one letter more", |r, v| r.instead("Cookie", &format!("{}a", v.cookie))),
     ("the cookie as a password", |r, v| {
-        r.without("Cookie")
-            .header("Authorization", &format!("Bearer {}", v.cookie.split_once('=').unwrap_or_default().1))
+        let password = format!("Bearer {}", v.cookie.split_once('=').unwrap().1);
+        r.without("Cookie").header("Authorization", &password)
     }),
     ("JSON in place of a form", |r, _| {
-        r.instead("Content-Type", "application/json")
-            .body(r#"{"do":"add","when":"tomorrow 9am","message":"Stolen"}"#)
+        let body = r#"{"do":"add","when":"tomorrow 9am","message":"Stolen"}"#;
+        r.instead("Content-Type", "application/json").body(body)
     }),
     ("a form of many parts", |r, _| {
-        let part = |name: &str, value: &str| {
+        let part = |(name, value)| {
             format!("--x\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
         };
-        let body =
-            [part("do", "add"), part("when", "tomorrow 9am"), part("message", "Stolen"), "--x--\r\n".into()]
-                .concat();
-        r.instead("Content-Type", "multipart/form-data; boundary=x").body(body)
+        let parts = [("do", "add"), ("when", "tomorrow 9am"), ("message", "Stolen")].map(part).concat();
+        r.instead("Content-Type", "multipart/form-data; boundary=x").body(parts + "--x--\r\n")
     }),
     ("nothing in it", |r, _| r.body("")),
 ];
@@ -146,19 +142,15 @@ fn a_form_without_its_token_its_id_or_its_action_changes_nothing() {
 
 #[test]
 fn a_token_is_worth_nothing_in_another_session() {
-    let vault = with_call();
-    let served = Served::start(&vault);
-    let mine = served.visitor();
-    let before = vault.tree();
-    let again = Served::start(&vault);
-    let other = again.visitor();
+    let (vault, _served, mine, before) = attacked();
+    let (_again, other) = Served::visited(&vault);
     let token = loot(&mine).get("token").unwrap().to_owned();
     assert_ne!(Some(token.as_str()), loot(&other).get("token"));
     let reply = other.submit(&loot(&other).with("token", &token)).is(403);
     assert_eq!(vault.tree(), before);
     // A tab of an earlier session keeps what was typed, with a form that is taken; without a session it is shown.
     let text = reply.text();
-    assert!(text.contains("another session") && text.contains("Stolen"), "{text}");
+    contains_all(&text, &["another session", "Stolen"]);
     let stranger = good(&other).without("Cookie");
     assert!(other.send(&stranger).is(401).text().contains("<pre>Stolen</pre>"));
     let forged = stranger.instead("Origin", "http://evil.example");
@@ -181,11 +173,7 @@ fn nothing_but_a_post_changes_anything() {
         let _ = visitor.send(&visitor.request(&path).header(header, "POST"));
     }
     for method in ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "post"] {
-        let request = Request::new(method, &path)
-            .header("Host", &visitor.host())
-            .header("Cookie", &visitor.cookie)
-            .header("Origin", &format!("http://{}", visitor.host()));
-        let Ok(reply) = request.send(served.address) else { continue };
+        let Ok(reply) = visitor.request_of_page(method, &path).send(served.address) else { continue };
         assert!(matches!(reply.status, 400 | 403 | 404 | 405), "{method}: {}", reply.status);
         assert_eq!(reply.status == 405, reply.header("allow") == "GET, HEAD, POST", "{method}");
     }
@@ -195,30 +183,26 @@ fn nothing_but_a_post_changes_anything() {
 /// Headers that every answer has.
 fn insist_on_headers(what: &str, reply: &Reply) {
     let policy = reply.header("content-security-policy");
-    for part in [
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' data:",
-        "connect-src 'self'",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
-    ] {
+    let parts = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+                 form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+    for part in parts.split("; ") {
         assert!(policy.split("; ").any(|known| known == part), "{what}: {part} in {policy:?}");
     }
     assert!(!policy.contains("unsafe") && !policy.contains("http"), "{what}: {policy}");
-    assert_eq!(reply.header("x-content-type-options"), "nosniff", "{what}");
-    assert_eq!(reply.header("referrer-policy"), "no-referrer", "{what}");
-    assert!(reply.header("access-control-allow-origin").is_empty(), "{what}");
+    for (name, value) in [
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("access-control-allow-origin", ""),
+    ] {
+        assert_eq!(reply.header(name), value, "{what}: {name}");
+    }
 }
 
 #[test]
 fn every_answer_has_the_policy_and_no_note_is_kept_by_a_browser() {
     let (_vault, _served, visitor) = Served::over(with_call());
     for path in ["/", "/?write=tomorrow%209am%3A%20x", "/nowhere", "/notes/Reminders.md", "/notes/none.md"] {
-        for accept in ["text/html", "application/json"] {
-            let reply = visitor.send(&visitor.request(path).header("Accept", accept));
+        for reply in [visitor.get(path), visitor.get_json(path)] {
             insist_on_headers(path, &reply);
             assert_eq!(reply.header("cache-control"), "no-store", "{path}");
         }
@@ -233,19 +217,14 @@ fn every_answer_has_the_policy_and_no_note_is_kept_by_a_browser() {
         insist_on_headers(what, &visitor.send(&request));
     }
     let page = visitor.get("/").text();
-    assert!(!page.contains(" style=") && !page.contains(" onclick=") && !page.contains("<style"), "{page}");
-    let files: Vec<&str> = page
-        .split(['"', '\''])
-        .filter(|part| {
-            part.starts_with('/')
-                && (part.ends_with(".js") || part.ends_with(".css") || part.contains("icon"))
-        })
-        .collect();
+    contains_none(&page, &[" style=", " onclick=", "<style"]);
+    let is_asset = |part: &str| part.ends_with(".js") || part.ends_with(".css") || part.contains("icon");
+    let files = page.split(['"', '\'']).filter(|part| part.starts_with('/') && is_asset(part));
+    let files: Vec<&str> = files.collect();
     assert!(files.len() >= 2, "{page}");
-    for file in files {
-        insist_on_headers(file, &visitor.get(file).is(200));
-    }
-    assert!(!page.contains("http://") && !page.contains("https://"), "nothing of another host: {page}");
+    files.into_iter().for_each(|file| insist_on_headers(file, &visitor.get(file).is(200)));
+    // Nothing is of another host.
+    contains_none(&page, &["http://", "https://"]);
 }
 
 #[test]
@@ -265,9 +244,7 @@ fn a_form_sent_again_does_nothing_twice() {
     let page = visitor.get("/").text();
     let id = page.split("name=\"form\" value=\"").nth(1).unwrap().split('"').next().unwrap();
     let plan = format!("/?write=tomorrow+9am%3A+Back&form={id}");
-    for _ in 0..2 {
-        visitor.submit(&visitor.form(&plan, "add", "Back")).is(303);
-    }
+    (0..2).for_each(|_| drop(visitor.submit(&visitor.form(&plan, "add", "Back")).is(303)));
     assert_eq!(vault.read("Reminders.md").matches("Back").count(), 1);
     // Ten at once, as an impatient finger sends them.
     let form = loot(&visitor).with("message", "Once");

@@ -12,22 +12,12 @@ use crate::support::prelude::*;
 const VARIABLE: &str = "VAULT_AGENT_BROWSER";
 
 /// What Chromium needs on a machine without a display and without a way to the internet.
-const FLAGS: [&str; 13] = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--force-color-profile=srgb",
-    "--lang=en-GB",
-    "--accept-lang=en-GB",
-    // Names of other sites, which an attacker has bound to this machine.
-    "--host-resolver-rules=MAP *.test 127.0.0.1",
-];
+const FLAGS: &str = "--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-quic --no-first-run \
+    --disable-background-networking --disable-component-update --disable-sync --force-color-profile=srgb \
+    --lang=en-GB --accept-lang=en-GB";
+
+/// Names of other sites, which an attacker has bound to this machine.
+const REBOUND: &str = "--host-resolver-rules=MAP *.test 127.0.0.1";
 
 /// Starts what follows in a session of its own, and ends all of it when the pipe closes: however this binary ends.
 const KEEPER: &str = r#"trap : INT HUP
@@ -94,44 +84,29 @@ impl Browser {
     fn start() -> Self {
         let profile = crate::support::folder::temporary().keep();
         let mut keeper = Command::new("sh");
-        keeper
-            .args(["-c", KEEPER, "sh"])
-            .arg(&profile)
-            .args(["chromedriver", "--port=0"])
-            .process_group(0)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null());
+        keeper.args(["-c", KEEPER, "sh"]).arg(&profile).args(["chromedriver", "--port=0"]).process_group(0);
+        keeper.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut keeper = keeper.spawn().expect("a shell");
         let mut lines = BufReader::new(keeper.stdout.take().expect("a pipe")).lines();
-        let port = lines
-            .by_ref()
-            .map_while(Result::ok)
-            .find_map(|line| {
-                line.split("on port ")
-                    .nth(1)?
-                    .trim_end_matches('.')
-                    .parse::<u16>()
-                    .ok()
-                    .filter(|port| *port > 0)
-            })
-            .expect("chromedriver says its port");
+        let port = |line: String| {
+            let port = line.split("on port ").nth(1)?.trim_end_matches('.').parse::<u16>().ok();
+            port.filter(|port| *port > 0)
+        };
+        let port = lines.by_ref().map_while(Result::ok).find_map(port).expect("chromedriver says its port");
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        let mut args: Vec<String> = FLAGS.iter().map(ToString::to_string).collect();
-        args.push(format!("--user-data-dir={}", profile.display()));
-        let capabilities = json!({
-            "browserName": "chrome",
-            "goog:loggingPrefs": {"browser": "ALL"},
-            "goog:chromeOptions": {"args": args},
-        });
-        let capabilities = capabilities.as_object().cloned().unwrap_or_default();
-        let address = format!("http://127.0.0.1:{port}");
-        let driver = runtime
-            .block_on(async {
-                ClientBuilder::new(HttpConnector::new()).capabilities(capabilities).connect(&address).await
-            })
-            .expect("Chromium starts");
+        let profile = format!("--user-data-dir={}", profile.display());
+        let args: Vec<&str> = FLAGS.split(' ').chain([REBOUND, &profile]).collect();
+        let capabilities = [
+            ("browserName", json!("chrome")),
+            ("goog:loggingPrefs", json!({"browser": "ALL"})),
+            ("goog:chromeOptions", json!({"args": args})),
+        ];
+        let capabilities = capabilities.map(|(name, value)| (name.to_owned(), value)).into_iter().collect();
+        let (mut client, address) =
+            (ClientBuilder::new(HttpConnector::new()), format!("http://127.0.0.1:{port}"));
+        let driver = runtime.block_on(client.capabilities(capabilities).connect(&address));
+        let driver = driver.expect("Chromium starts");
         let axe = fs::read_to_string(axe()).expect("axe-core");
         Self { runtime, driver, axe, _keeper: keeper }
     }

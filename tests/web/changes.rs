@@ -27,18 +27,14 @@ fn a_reminder_of_the_page_is_confirmed_once() {
 fn a_reminder_is_saved_for_the_time_that_was_said_back() {
     let (vault, served, visitor) =
         Served::over(listening("//- now: 2026-11-29T23:59:30Z\n//- /Reminders.md\n# Reminders\n"));
-    let plan =
-        |visitor: &Visitor, words: &str| visitor.form(&format!("/?write={}", encoded(words)), "add", "");
     let plans = ["tomorrow 9am: Mum", "in 20 minutes: Tea", "every day at 8am: Pill", "in 2 minutes: Over"]
-        .map(|words| plan(&visitor, words));
+        .map(|words| visitor.writing(words, "add"));
     served.kill();
     vault.set_now("2026-11-30T00:04:30Z");
     let served = Served::start(&vault);
     let visitor = moved(&visitor, &served);
     let tea = plans[1].get("at").unwrap().replace('T', " time=");
-    for form in &plans[..3] {
-        visitor.submit(form).is(303);
-    }
+    plans[..3].iter().for_each(|form| drop(visitor.submit(form).is(303)));
     let [mum, pill] =
         ["time=09:00 recur=none", "time=08:00 recur=daily"].map(|it| format!("2026-11-30 {it}"));
     contains_all(vault.read("Reminders.md"), &[&mum, &pill, &tea]);
@@ -52,11 +48,9 @@ fn a_reminder_is_saved_for_the_time_that_was_said_back() {
 /// What isn't typed anew stays as it stands in the note.
 #[test]
 fn a_change_of_the_time_alone_leaves_the_words() {
-    let vault = TestVault::new(
+    let (vault, _served, visitor) = Served::over(with_tasks(
         "//- now: 2026-12-01T08:00:00Z\n//- /Home.md\n- [ ] Call  Bob 📅 2026-12-03\n//- /Reminders.md\n- [ ] date=2026-12-03 time=09:30 recur=none msg=\"in\u{200b}visible\" id=rid_AAAAAAAAAAAA\n//- /COMMITMENTS.md\n---\nid: c-2026-12-01-001\nstatus: pending\ndue: 2026-12-03T17:00:00Z\ncreated: 2026-11-20T14:00:00Z\n---\nAsk Kyle.\nSecond line.\n",
-    );
-    vault.write("vault-agent.toml", format!("{LISTEN}\n[reminders]\nalso = [\"tasks\"]\n"));
-    let (_served, visitor) = Served::visited(&vault);
+    ));
     const WEEK: &str = "/calendar?week=2026-12-01";
     contains_all(visitor.get(WEEK).is(200).text(), &["Ask Kyle.\nSecond line.</textarea>"]);
     for (holding, note, words) in [

@@ -72,9 +72,9 @@ fn killed(sample: &Sample, visitor: &Visitor, form: &Form, step: &str) -> (Serve
     let (before, claimed) = (notes(sample), claims(sample));
     std::thread::scope(|scope| {
         let sent = scope.spawn(|| at.sending(form).send(at.address).is_ok());
-        until("the change is where it is to be killed", || {
-            if step == "web::claimed" { claims(sample) > claimed } else { notes(sample) != before }
-        });
+        let is_there =
+            || if step == "web::claimed" { claims(sample) > claimed } else { notes(sample) != before };
+        until("the change is where it is to be killed", is_there);
         served.kill();
         assert!(!sent.join().unwrap(), "an answer came from a program that was killed");
     });
@@ -87,31 +87,24 @@ fn killed(sample: &Sample, visitor: &Visitor, form: &Form, step: &str) -> (Serve
 fn a_change_that_was_killed_is_made_once_or_not_at_all() {
     for (path, action, holding, typed) in CHANGES {
         let sample = if [UNDO, RESTORE].contains(path) { Sample::new() } else { Sample::still() };
-        let (sample, served, visitor) = sample.visited();
+        let (sample, mut served, mut visitor) = sample.visited();
         let path = &address(path, &visitor);
         let fresh = |visitor: &Visitor| {
-            typed
-                .iter()
-                .fold(visitor.form(path, action, holding), |form, (name, value)| form.with(name, value))
+            let form = visitor.form(path, action, holding);
+            typed.iter().fold(form, |form, (name, value)| form.with(name, value))
         };
-        // Before the change: it isn't made, and the form that was sent says so when it comes again.
-        let form = fresh(&visitor);
-        served.kill();
         let before = notes(&sample);
-        let (served, visitor) = killed(&sample, &visitor, &form, "web::claimed");
-        assert_eq!(notes(&sample), before, "{path} {action}: half made");
-        assert_eq!(visitor.submit(&form).status, 409, "{path} {action}");
-        assert_eq!(notes(&sample), before, "{path} {action}");
-        // After the change: it is made once, and isn't made again.
-        let form = fresh(&visitor);
-        served.kill();
-        let (served, visitor) = killed(&sample, &visitor, &form, "web::done");
-        let after = notes(&sample);
-        assert_ne!(after, before, "{path} {action}");
-        assert_eq!(visitor.submit(&form).status, 409, "{path} {action}");
-        assert_eq!(notes(&sample), after, "{path} {action}: made twice");
+        // Killed before the change, it isn't made; killed after it, it is made once. The same form again says so.
+        for (step, is_made) in [("web::claimed", false), ("web::done", true)] {
+            let form = fresh(&visitor);
+            served.kill();
+            (served, visitor) = killed(&sample, &visitor, &form, step);
+            let after = notes(&sample);
+            assert_eq!(after != before, is_made, "{path} {action} {step}");
+            assert_eq!(visitor.submit(&form).status, 409, "{path} {action} {step}");
+            assert_eq!(notes(&sample), after, "{path} {action} {step}: made twice");
+        }
         let _ = visitor.get(path).is(200);
-        drop(served);
     }
 }
 
@@ -119,8 +112,7 @@ fn a_change_that_was_killed_is_made_once_or_not_at_all() {
 #[test]
 fn a_run_that_was_killed_ends_once() {
     let sample = Sample::still();
-    let answer = || crate::models::Reply::text("Nothing today.");
-    sample.server.script(vec![answer(), answer()]);
+    sample.server.script(vec![Reply::text("Nothing today."); 2]);
     let (sample, served, visitor) = sample.visited();
     let runs = |visitor: &Visitor| visitor.json("/routines/morning")["runs"].as_array().map_or(0, Vec::len);
     let before = runs(&visitor);

@@ -2,6 +2,7 @@
 
 use crate::served::*;
 
+use crate::models::Reply;
 use crate::tab::Tab;
 
 /// A page of somebody else, which tries all that it can; each try gives what it got hold of, or nothing. `PAGE` is our page's
@@ -13,38 +14,20 @@ pub fn tries() -> usize {
     PAGE.matches("\": () => ").count()
 }
 
-/// Serves one page to whoever asks, at an address of its own.
-fn serve(page: String) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().map_while(Result::ok) {
-            let page = page.clone();
-            std::thread::spawn(move || {
-                let _ = stream.read(&mut [0; 8192]);
-                let head = format!(
-                    "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-                    page.len()
-                );
-                let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(page.as_bytes()));
-            });
-        }
-    });
-    address
-}
-
 #[test]
 fn another_page_reads_and_changes_nothing() {
     let Some((vault, served, tab)) = Tab::over(with_call()) else { return };
     let visitor = served.visitor_of(&tab);
     let before = vault.tree();
+    // Serves that page to whoever asks, at an address of its own.
+    let (_runtime, server) = ModelServer::alone();
     // Of the same machine with another port, and of another site.
     for name in ["127.0.0.1", "localhost", "elsewhere.test"] {
-        let stolen = visitor.form("/?write=tomorrow%209am%3A%20Stolen", "add", "Stolen");
-        let stolen = crate::http::encoded(&serde_json::to_string(&stolen.fields).unwrap());
-        let page = PAGE.replace("STOLEN", &stolen);
-        let address = serve(page.replace("'PAGE", &format!("'http://{}", served.address)));
-        tab.go_to(&format!("http://{name}:{}/", address.port()));
+        let stolen = visitor.writing("tomorrow 9am: Stolen", "add");
+        let stolen = encoded(&serde_json::to_string(&stolen.fields).unwrap());
+        let page = PAGE.replace("STOLEN", &stolen).replace("'PAGE", &format!("'http://{}", served.address));
+        server.respond(move |_| Reply::raw("text/html", page.clone()));
+        tab.go_to(&format!("http://{name}:{}/", address(&server.url()).port()));
         until("all were tried", || tab.eval("window.finished === true") == Value::Bool(true));
         let found = tab.eval("window.found");
         let found = found.as_object().unwrap();

@@ -1,6 +1,5 @@
 //! Paths that lead out of the vault, or to what of it isn't shown.
 
-use crate::http::Reply;
 use crate::served::*;
 
 /// What an attacker wants to read.
@@ -15,32 +14,28 @@ pub const QUERIES: &str = include_str!("attacks/queries.txt");
 fn vault() -> TestVault {
     let vault = listening("//- /a/note.md\nhello\n");
     let outside = vault.root().parent().unwrap().to_owned();
-    for name in ["secret.md", "secret.png", "secret"] {
-        fs::write(outside.join(name), SECRET).unwrap();
-    }
+    ["secret.md", "secret.png", "secret"]
+        .iter()
+        .for_each(|name| fs::write(outside.join(name), SECRET).unwrap());
     for name in [".secret.md", ".obsidian/secret.md", ".obsidian/secret.png", "secret.toml"] {
         vault.write(name, SECRET);
     }
-    std::os::unix::fs::symlink(&outside, vault.path("out")).unwrap();
-    std::os::unix::fs::symlink(outside.join("secret.md"), vault.path("linked.md")).unwrap();
-    std::os::unix::fs::symlink(outside.join("secret.png"), vault.path("linked.png")).unwrap();
+    for (to, link) in [("", "out"), ("secret.md", "linked.md"), ("secret.png", "linked.png")] {
+        std::os::unix::fs::symlink(outside.join(to), vault.path(link)).unwrap();
+    }
     vault
-}
-
-fn shows_nothing(path: &str, reply: &Reply) {
-    assert!(reply.status >= 400, "{path}: {}\n{}", reply.status, reply.text());
-    let text = reply.text();
-    assert!(!text.contains(SECRET) && !text.contains("root:"), "{path}: {text}");
-    assert!(reply.header("location").is_empty(), "{path}");
 }
 
 #[test]
 fn no_path_and_no_query_leads_out_of_the_vault() {
     let (_vault, _served, visitor) = Served::over(vault());
     for path in PATHS.lines() {
-        shows_nothing(path, &visitor.get(path));
-        let json = visitor.send(&visitor.request(path).header("Accept", "application/json"));
-        shows_nothing(path, &json);
+        for reply in [visitor.get(path), visitor.get_json(path)] {
+            let text = reply.text();
+            assert!(reply.status >= 400, "{path}: {}\n{text}", reply.status);
+            assert!(!text.contains(SECRET) && !text.contains("root:"), "{path}: {text}");
+            assert!(reply.header("location").is_empty(), "{path}");
+        }
     }
     for path in QUERIES.lines() {
         let reply = visitor.get(path);

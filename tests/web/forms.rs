@@ -52,9 +52,9 @@ fn form(text: &str) -> Option<Form> {
         } else if head.starts_with("select") {
             let options = tag.split("</select>").next().unwrap_or_default();
             let all: Vec<&str> = options.split("<option").skip(1).collect();
-            let chosen = all
-                .iter()
-                .find(|option| option.split('>').next().is_some_and(|head| head.contains(" selected")));
+            let is_chosen =
+                |option: &&&str| option.split('>').next().unwrap_or_default().contains(" selected");
+            let chosen = all.iter().find(is_chosen);
             chosen.or(all.first()).and_then(|option| attribute(option.split('>').next()?, "value"))
         } else if head.starts_with("input") {
             let is_off = matches!(kind.as_str(), "checkbox" | "radio") && !head.contains(" checked");
@@ -77,7 +77,7 @@ fn attribute(head: &str, name: &str) -> Option<String> {
 
 /// Text of a page without its escapes.
 pub fn unescaped(text: &str) -> String {
-    [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&#x27;", "'"), ("&amp;", "&")]
-        .iter()
-        .fold(text.to_owned(), |text, (escape, plain)| text.replace(escape, plain))
+    let escapes =
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&#x27;", "'"), ("&amp;", "&")];
+    escapes.iter().fold(text.to_owned(), |text, (escape, plain)| text.replace(escape, plain))
 }

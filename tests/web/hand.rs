@@ -50,36 +50,30 @@ impl<'t> Person<'t> {
     #[track_caller]
     pub fn press_css(&self, css: &str) {
         self.tab.wait(css);
-        if !self.types(css, ENTER) {
-            self.tab.click(css);
-        }
+        self.types(css, ENTER, |tab| tab.click(css));
     }
 
     /// Types into a field, in place of what stands there.
     #[track_caller]
     pub fn fill(&self, css: &str, text: &str) {
         // What a field holds is selected when the Tab key comes to it.
-        if !self.types(css, text) {
-            self.tab.fill(css, text);
-        }
+        self.types(css, text, |tab| tab.fill(css, text));
     }
 
     /// Keys to a field, beside what stands there.
     #[track_caller]
     pub fn keys_to(&self, css: &str, keys: &str) {
-        if !self.types(css, keys) {
-            self.tab.send(css, keys);
-        }
+        self.types(css, keys, |tab| tab.send(css, keys));
     }
 
-    /// Whether there are keys alone: then goes there by the Tab key, and types.
+    /// Where there are keys alone, goes there by the Tab key, and types.
     #[track_caller]
-    fn types(&self, css: &str, keys: &str) -> bool {
-        if self.way == Way::Keys {
-            self.tab.tab_to(&format!("document.querySelector({css:?})"));
-            self.tab.keys(keys);
+    fn types(&self, css: &str, keys: &str, otherwise: impl FnOnce(&Tab)) {
+        if self.way != Way::Keys {
+            return otherwise(self.tab);
         }
-        self.way == Way::Keys
+        self.tab.tab_to(&format!("document.querySelector({css:?})"));
+        self.tab.keys(keys);
     }
 
     /// Waits until the page says what was done; then Reload, Back and Reload do nothing more, with scripts and without.
@@ -100,16 +94,12 @@ impl<'t> Person<'t> {
     /// Waits until the page says this: an open page follows, without scripts it is loaded again.
     #[track_caller]
     pub fn sees(&self, words: &str) {
-        if self.way == Way::WithoutScripts {
-            self.tab.wait_until(words, |main| {
-                let is_there = main.contains(words);
-                if !is_there {
-                    self.tab.reload();
-                }
-                is_there
-            });
-        } else {
-            self.tab.wait_for(words);
-        }
+        self.tab.wait_until(words, |main| {
+            let is_there = main.contains(words);
+            if !is_there && self.way == Way::WithoutScripts {
+                self.tab.reload();
+            }
+            is_there
+        });
     }
 }

@@ -24,11 +24,9 @@ fn a_plan_has_one_form_however_often_it_is_fetched_and_is_carried_out_once() {
     let page = visitor.get(&format!("/history/{saved}")).is(200).text();
     let link = page.split("href=\"").find(|link| link.contains("plan=undo")).expect("a link to the plan");
     let plan = link.split('"').next().unwrap().replace("&amp;", "&");
-    let form = visitor.form(&plan, "undo", &saved);
-    let again = visitor.form(&plan, "undo", &saved);
+    let (form, again) = (visitor.form(&plan, "undo", &saved), visitor.form(&plan, "undo", &saved));
     assert_eq!(form.get("form"), again.get("form"));
-    let _ = visitor.submit(&form).is(303);
-    let _ = visitor.submit(&again).is(303);
+    let _ = [&form, &again].map(|form| visitor.submit(form).is(303));
     // Another look is another plan; a form of one that was shown before it was undone elsewhere comes late.
     let other = visitor.get(&format!("/history/{saved}?plan=undo")).is(200).text();
     assert!(!other.contains(form.get("form").unwrap()) && other.contains("was undone already"), "{other}");
@@ -36,7 +34,7 @@ fn a_plan_has_one_form_however_often_it_is_fetched_and_is_carried_out_once() {
     assert!(visitor.submit(&late).is(409).text().contains("was undone already"));
     let by_person = visitor.json("/history?actor=human")[0]["id"].as_str().unwrap().to_owned();
     let plan = visitor.get(&format!("/history/{by_person}?plan=undo")).is(200).text();
-    assert!(plan.contains("no write of the agent"), "{plan}");
+    contains_all(plan, &["no write of the agent"]);
 }
 
 #[test]
@@ -47,22 +45,16 @@ fn a_hit_says_what_was_found_where_and_a_fact_who_wrote_it() {
     let (_served, visitor) = Served::visited(&vault);
     let found = visitor.json("/search?q=oven+seal");
     let hit = &found["hits"][0];
-    assert_eq!(hit["path"], "Kitchen.md", "{found}");
-    let places = json!([
-        { "word": "oven", "places": ["text", "heading"] },
-        { "word": "seal", "places": ["text"] },
-    ]);
-    assert_eq!(hit["matched"], places, "{found}");
-    let page = visitor.get("/search?q=oven+seal").is(200).text();
-    assert!(page.contains("<mark>oven</mark> (text, heading)"), "{page}");
+    let oven = json!({ "word": "oven", "places": ["text", "heading"] });
+    let matched = json!([oven, { "word": "seal", "places": ["text"] }]);
+    assert_eq!(pick(hit, "path matched"), json!(["Kitchen.md", matched]), "{found}");
+    contains_all(visitor.get("/search?q=oven+seal").is(200).text(), &["<mark>oven</mark> (text, heading)"]);
     let facts = visitor.json("/memory");
-    let memories =
-        facts.as_array().unwrap().iter().flat_map(|section| section["memories"].as_array().unwrap());
-    let fact = memories.into_iter().find(|one| one["text"] == "tea at five").expect("the fact");
+    let mut memories = facts.as_array().unwrap().iter().flat_map(|part| part["memories"].as_array().unwrap());
+    let fact = memories.find(|one| one["text"] == "tea at five").expect("the fact");
     assert_eq!(fact["origin"]["actor"], "cli", "{fact}");
-    let page = visitor.get("/memory").is(200).text();
     let change = format!("href=\"/history/{}\"", fact["origin"]["snapshot"].as_str().unwrap());
-    assert!(page.contains("by person") && page.contains(&change), "{page}");
+    contains_all(visitor.get("/memory").is(200).text(), &["by person", &change]);
 }
 
 /// A question of the page is a turn as any other: what it called and cost can be looked up, and a form sent again asks nothing.
@@ -71,8 +63,7 @@ fn a_question_of_the_page_is_a_turn_that_can_be_looked_up() {
     let sample = Sample::still();
     sample.server.script(vec![Reply::text("Fifteen minutes.")]);
     let (_sample, _served, visitor) = sample.visited();
-    let form = visitor.form(&format!("/?write={}", encoded("how long does the soup cook")), "ask", "");
-    let to = visitor.submit(&form).is(303).header("location").to_owned();
+    let (form, to) = visitor.ask("how long does the soup cook");
     until("an answer", || visitor.get(&to).is(200).text().contains("Fifteen minutes."));
     let asked = visitor.json(&to);
     assert_eq!(asked["state"], "done");
@@ -80,8 +71,8 @@ fn a_question_of_the_page_is_a_turn_that_can_be_looked_up() {
     let page = visitor.get(&to).text();
     let turn = page.split("href=\"/turns/").nth(1).expect("a link").split('"').next().unwrap().to_owned();
     let detail = visitor.json(&format!("/turns/{turn}"));
-    assert!(detail["state"] == "done" && detail["channel"] == "page", "{detail}");
-    assert_eq!(detail["question"], "how long does the soup cook");
+    let told = json!(["done", "page", "how long does the soup cook"]);
+    assert_eq!(pick(&detail, "state channel question"), told, "{detail}");
     assert_eq!(detail["calls"].as_array().unwrap().len(), 1, "{detail}");
     assert!(detail["cost"]["input"].as_u64().is_some_and(|tokens| tokens > 0), "{detail}");
     let listed = visitor.json("/turns");
@@ -97,8 +88,7 @@ fn a_question_whose_process_was_killed_has_an_end() {
     let sample = Sample::still();
     sample.server.script(vec![Reply::hang()]);
     let (sample, served, visitor) = sample.visited();
-    let form = visitor.form(&format!("/?write={}", encoded("how long does the soup cook")), "ask", "");
-    let to = visitor.submit(&form).is(303).header("location").to_owned();
+    let (_, to) = visitor.ask("how long does the soup cook");
     until("the model", || !sample.server.requests().is_empty());
     let open = visitor.json(&to);
     assert!(open["state"] == "called" && open["answer"].is_null(), "{open}");
@@ -122,9 +112,7 @@ fn a_question_goes_on_where_the_page_is_closed_and_opened_again() {
         let url = opened["url"].as_str().expect("an address");
         Visitor::enter(address(url), url)
     };
-    let visitor = open();
-    let form = visitor.form(&format!("/?write={}", encoded("how long does the soup cook")), "ask", "");
-    let to = visitor.submit(&form).is(303).header("location").to_owned();
+    let (_, to) = open().ask("how long does the soup cook");
     until("the model", || !sample.server.requests().is_empty());
     let _ = sample.vault.run(&["web", "--stop"]).ok().says("closed");
     assert_eq!(open().json(&to)["state"], "called");
@@ -132,9 +120,9 @@ fn a_question_goes_on_where_the_page_is_closed_and_opened_again() {
 
 #[test]
 fn health_says_what_doctor_says_and_ends_a_session() {
-    let (vault, _served, visitor) = Served::over(listening(
-        "//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n- [ ] date=someday time=09:30 recur=none msg=\"Odd\"\n",
-    ));
+    let (vault, _served, visitor) = Served::over(with_call());
+    let odd = "- [ ] date=someday time=09:30 recur=none msg=\"Odd\"\n";
+    vault.write("Reminders.md", vault.read("Reminders.md") + odd);
     let health = visitor.json("/health?look=all");
     let doctor = vault.run(&["--json", "doctor"]).json();
     // The paths of the vault are masked in what a command prints here.
@@ -177,8 +165,8 @@ fn other_machines_are_listed_and_their_words_are_plain_text() {
     let served = Served::start(&vault);
     let page = served.visitor().get("/health").is(200).text();
     drop(daemon);
-    assert!(page.contains("the voice") && page.contains("laptop"), "{page}");
-    assert!(page.contains("&lt;b&gt;1&lt;/b&gt; **2**") && !page.contains("<b>1</b>"), "{page}");
+    contains_all(&page, &["the voice", "laptop", "&lt;b&gt;1&lt;/b&gt; **2**"]);
+    contains_none(&page, &["<b>1</b>"]);
 }
 
 #[test]
@@ -189,8 +177,8 @@ fn a_turn_shows_what_the_model_was_given() {
     let command = sample.vault.json(&["turns", &id, "--request"]);
     let path = format!("/turns/{id}?request=yes");
     assert_eq!(visitor.json(&path), command);
-    let page = visitor.get(&path).is(200).text();
-    assert!(page.contains("What is due today? Answer in five lines.") && page.contains("the same"), "{page}");
+    let told = ["What is due today? Answer in five lines.", "the same"];
+    contains_all(visitor.get(&path).is(200).text(), &told);
     visitor.get("/turns/none?request=yes").is(404);
     // The run of the routine leads to it.
     let run = &visitor.json("/routines/morning")["runs"][0];
@@ -202,26 +190,25 @@ fn a_turn_shows_what_the_model_was_given() {
 #[test]
 fn a_finding_is_mended_by_its_button() {
     let vault = listening("");
-    for number in 0..50 {
-        vault.write(format!("{number}.md"), number.to_string());
-    }
+    (0..50).for_each(|number| vault.write(format!("{number}.md"), number.to_string()));
     drop(vault.run(&["history"]).ok());
-    let remove = || (0..40).for_each(|number| fs::remove_file(vault.path(format!("{number}.md"))).unwrap());
+    let remove = || {
+        (0..40).for_each(|number| vault.remove(&format!("{number}.md")));
+        drop(vault.run(&["history"]).ok());
+    };
     remove();
-    drop(vault.run(&["history"]).ok());
     let (_served, visitor) = Served::visited(&vault);
-    contains_all(visitor.get("/health").is(200).text(), &["files are gone since"]);
-    visitor.submit(&visitor.form("/health", "bring-back", "")).is(303);
-    assert_eq!(vault.read("7.md"), "7");
-    assert!(!visitor.get("/health").is(200).text().contains("files are gone since"));
+    let is_told = || visitor.get("/health").is(200).text().contains("files are gone since");
+    let press = |action: &str| visitor.submit(&visitor.form("/health", action, "")).is(303);
+    assert!(is_told());
+    press("bring-back");
+    assert_eq!((vault.read("7.md").as_str(), is_told()), ("7", false));
     remove();
-    drop(vault.run(&["history"]).ok());
     let accept = visitor.form("/health", "accept", "");
-    fs::remove_file(vault.path("49.md")).unwrap();
+    vault.remove("49.md");
     contains_all(visitor.submit(&accept).is(409).text(), &["missing files changed"]);
-    visitor.submit(&visitor.form("/health", "accept", "")).is(303);
-    assert!(!vault.has("7.md"));
-    assert!(!visitor.get("/health").is(200).text().contains("files are gone since"));
+    press("accept");
+    assert!(!vault.has("7.md") && !is_told());
     // A restore that was killed is finished, or taken back.
     let commit = visitor.json("/history")[0]["id"].as_str().unwrap().to_owned();
     let stored = |text: &str| {
@@ -229,17 +216,13 @@ fn a_finding_is_mended_by_its_button() {
         json!(["100644", id])
     };
     let note = vault.state().join("history.git/restore.json");
-    let interrupt = || {
-        let pending = json!({
-            "from": commit, "subject": "restored: 1 file", "began": vault.now(),
-            "steps": [{ "path": "45.md", "before": stored("45"), "after": stored("7") }],
-        });
+    let pending = json!({
+        "from": commit, "subject": "restored: 1 file", "began": vault.now(),
+        "steps": [{ "path": "45.md", "before": stored("45"), "after": stored("7") }],
+    });
+    for (action, text) in [("finish", "7"), ("roll-back", "45")] {
         fs::write(&note, pending.to_string()).unwrap();
-    };
-    interrupt();
-    visitor.submit(&visitor.form("/health", "finish", "")).is(303);
-    assert_eq!((vault.read("45.md").as_str(), note.exists()), ("7", false));
-    interrupt();
-    visitor.submit(&visitor.form("/health", "roll-back", "")).is(303);
-    assert_eq!((vault.read("45.md").as_str(), note.exists()), ("45", false));
+        press(action);
+        assert_eq!((vault.read("45.md").as_str(), note.exists()), (text, false));
+    }
 }

@@ -4,17 +4,16 @@ use crate::sample::*;
 
 const NOTES: &str = include_str!("looking.txt");
 
-fn served(settings: &str) -> (TestVault, Served) {
+fn visited(settings: &str) -> (TestVault, Served, Visitor) {
     let vault = TestVault::new(NOTES);
     vault.write("vault-agent.toml", format!("{settings}{LISTEN}"));
-    let served = Served::start(&vault);
-    (vault, served)
+    Served::over(vault)
 }
 
 #[test]
 fn today_has_all_that_comes_what_is_late_and_what_is_wrong() {
-    let (_vault, served) = served("");
-    let today = served.visitor().json("/");
+    let (_vault, _served, visitor) = visited("");
+    let today = visitor.json("/");
     let of = |list: &str| -> Vec<String> {
         let all = today[list].as_array().unwrap().iter();
         all.map(|one| format!("{} {} {}", one["date"], one["kind"], one["msg"]).replace('"', "")).collect()
@@ -24,34 +23,28 @@ fn today_has_all_that_comes_what_is_late_and_what_is_wrong() {
     assert_eq!(next.iter().filter(|one| one.ends_with("Pills")).count(), 7, "{next:?}");
     assert_eq!(next.iter().filter(|one| one.contains("routine")).count(), 7, "{next:?}");
     assert!(next.contains(&"2026-12-03 follow-up Ask Bob about the key".to_owned()), "{next:?}");
-    let problems = today["problems"].to_string();
-    assert!(problems.contains("Reminders.md:3") && problems.contains("someday"), "{problems}");
-    assert!(problems.contains("daemon: not running"), "{problems}");
+    contains_all(today["problems"].to_string(), &["Reminders.md:3", "someday", "daemon: not running"]);
 }
 
 #[test]
 fn a_pause_is_told_on_every_page() {
-    let (_vault, served) = served("paused_until = \"2027-01-04T08:00\"\npause_reminders = true\n");
-    let visitor = served.visitor();
+    let (_vault, _served, visitor) = visited("paused_until = \"2027-01-04T08:00\"\npause_reminders = true\n");
     for place in ["/", "/calendar", "/memory"] {
-        let page = visitor.get(place).is(200).text();
-        assert!(page.contains("paused until") && page.contains("2027-01-04"), "{place}: {page}");
+        contains_all(visitor.get(place).is(200).text(), &["paused until", "2027-01-04"]);
     }
 }
 
 #[test]
 fn a_time_may_stand_behind_the_words_and_two_meanings_are_both_said() {
-    let (vault, served) = served("");
-    let visitor = served.visitor();
+    let (vault, _served, visitor) = visited("");
     let written = |text: &str| visitor.get(&format!("/?write={}", encoded(text))).is(200).text();
     contains_all(written("call mum tomorrow at 9:00"), &["Add this reminder?", "Ask the assistant?"]);
-    visitor
-        .submit(&visitor.form(&format!("/?write={}", encoded("call mum tomorrow at 9:00")), "add", ""))
-        .is(303);
+    visitor.submit(&visitor.writing("call mum tomorrow at 9:00", "add")).is(303);
     assert!(vault.read("Reminders.md").contains("date=2026-12-02 time=09:00 recur=none msg=\"call mum\""));
     let page = written("next friday call bob");
-    assert!(page.contains("can be") && !page.contains("Add this reminder?"), "{page}");
-    assert!(page.contains("value=\"next friday call bob\""), "what was typed stays: {page}");
+    // What was typed stays.
+    contains_all(&page, &["can be", "value=\"next friday call bob\""]);
+    contains_none(&page, &["Add this reminder?"]);
     assert!(!written("tomorrow 9am: call mum").contains("Ask the assistant?"));
     // Nothing else is made of a time that is over.
     for past in ["today 08:00: call mum", "2026-12-01 08:15: call mum", "call mum yesterday 8:00"] {
@@ -65,24 +58,21 @@ fn a_time_may_stand_behind_the_words_and_two_meanings_are_both_said() {
 
 #[test]
 fn folders_are_listed_and_no_link_leads_out_of_the_vault() {
-    let (vault, served) = served("");
-    let visitor = served.visitor();
+    let (vault, _served, visitor) = visited("");
     let all = visitor.json("/notes");
     assert!(all["top"]["folders"].to_string().contains("\"Projects\""), "{all}");
     let folder = visitor.json("/notes/Projects");
     assert_eq!(pick(&folder, "folders notes"), json!([["Projects/deep"], ["Projects/overview.md"]]));
     assert!(visitor.get("/notes/Projects/").is(200).text().contains("/notes/Projects/deep"));
     std::os::unix::fs::symlink("/", vault.root().join("outside")).unwrap();
-    let reply = visitor.get("/notes/outside/etc");
-    assert!(!reply.text().contains("passwd"), "{}", reply.text());
+    contains_none(visitor.get("/notes/outside/etc").text(), &["passwd"]);
 }
 
 #[test]
 fn a_restore_whose_plan_is_old_brings_nothing_back() {
     let (sample, _served, visitor) = Sample::new().visited();
-    let snapshots = visitor.json("/notes/Projects/Garden.md");
-    let oldest =
-        snapshots["snapshots"].as_array().unwrap().last().unwrap()["id"].as_str().unwrap().to_owned();
+    let note = visitor.json("/notes/Projects/Garden.md");
+    let oldest = note["snapshots"].as_array().unwrap().last().unwrap()["id"].as_str().unwrap();
     let plan = format!("/notes/Projects/Garden.md?plan=section:Garden&at={oldest}");
     let form = visitor.form(&plan, "restore", "");
     let now = sample.vault.read("Projects/Garden.md") + "a new line\n";
@@ -123,31 +113,28 @@ fn a_link_and_a_picture_lead_to_the_file_in_another_folder() {
     let vault = listening(NOTES);
     vault.write("attachments/pic.png", "png");
     vault.write("Root.md", "root\n");
-    vault.write(
-        "Projects/garden.md",
-        "![[pic.png]] [[overview]] [[Plan]] ![[deep/plan]] [[nothing]] [[Dr. Smith]]\n",
-    );
+    let links = "![[pic.png]] [[overview]] [[Plan]] ![[deep/plan]] [[nothing]] [[Dr. Smith]]\n";
+    vault.write("Projects/garden.md", links);
     vault.write("Projects/Dr. Smith.md", "a dentist\n");
-    vault.write(
-        "Other/herbs.md",
-        "[a](Root.md) [b](overview) [c](Projects/garden.md) [d](none.md) [e](here.md)\n",
-    );
+    let links = "[a](Root.md) [b](overview) [c](Projects/garden.md) [d](none.md) [e](here.md)\n";
+    vault.write("Other/herbs.md", links);
     vault.write("Other/here.md", "here\n");
     vault.write("here.md", "another\n");
     let (_served, visitor) = Served::visited(&vault);
     let page = visitor.get("/notes/Projects/garden.md").is(200).text();
-    let follow = |link: &str| {
+    for (link, to) in [
+        ("/files/Projects/pic.png", "/files/attachments/pic.png"),
+        ("/notes/overview.md", "/notes/Projects/overview.md"),
+        ("/notes/Plan.md", "/notes/Projects/deep/plan.md"),
+        ("/notes/deep/plan.md", "/notes/Projects/deep/plan.md"),
+        // What stands behind a dot needn't be an ending.
+        ("/notes/Dr.%20Smith", "/notes/Projects/Dr.%20Smith.md"),
+    ] {
         assert!(page.contains(&format!("\"{link}\"")), "{link}: {page}");
-        visitor.get(link).is(302).header("location").to_owned()
-    };
-    assert_eq!(follow("/files/Projects/pic.png"), "/files/attachments/pic.png");
+        assert_eq!(visitor.get(link).is(302).header("location"), to);
+    }
     assert_eq!(visitor.get("/files/attachments/pic.png").is(200).body, b"png");
-    assert_eq!(follow("/notes/overview.md"), "/notes/Projects/overview.md");
-    assert_eq!(follow("/notes/Plan.md"), "/notes/Projects/deep/plan.md");
-    assert_eq!(follow("/notes/deep/plan.md"), "/notes/Projects/deep/plan.md");
     visitor.get("/notes/nothing.md").is(404);
-    // What stands behind a dot needn't be an ending.
-    assert_eq!(follow("/notes/Dr.%20Smith"), "/notes/Projects/Dr.%20Smith.md");
     // A Markdown link leads beside its note first, then to the root, then to a name.
     let page = visitor.get("/notes/Other/herbs.md").is(200).text();
     for (link, to) in [

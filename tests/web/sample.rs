@@ -1,7 +1,5 @@
 //! A vault in which every place of the page has something to show.
 
-#[allow(unused_imports)]
-pub use crate::http::encoded;
 pub use crate::models::Reply;
 pub use crate::served::*;
 pub use crate::tab::Tab;

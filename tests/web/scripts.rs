@@ -41,11 +41,13 @@ fn vault() -> TestVault {
     vault.write("Reminders.md", reminders);
     vault.write("logs/discord-channel/7/20261120T100000Z_0001.md", log);
     vault.write("Approvals.md", "- [ ] ap_K5V4M2J7Q2ZP until=2026-12-01T12:30Z brain=<script>window.owned=1</script> run=\"<img src=x onerror=window.owned=1>\" why=<svg/onload=window.owned=1>\n- [ ] ap_K5V4M2J7Q2ZQ until=2026-12-01T12:30Z brain=claude run=\"<script>window.owned=1</script>\"\n");
+    const OWN: &str = "<script>window.owned=1</script>";
+    let routine = format!("---\nschedule: {OWN}\n---\n# {OWN}\n\nSay.\n");
+    vault.write("routines/<img src=x onerror=window.owned=1>.md", routine);
     vault.write(
-        "routines/<img src=x onerror=window.owned=1>.md",
-        "---\nschedule: <script>window.owned=1</script>\n---\n# <script>window.owned=1</script>\n\nSay.\n",
+        "routines/b.md",
+        format!("---\nschedule: daily 08:00\nenabled: false\n---\n# {OWN}\n\n{OWN}\n"),
     );
-    vault.write("routines/b.md", "---\nschedule: daily 08:00\nenabled: false\n---\n# <script>window.owned=1</script>\n\n<script>window.owned=1</script>\n");
     vault.write("vector.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\" onload=\"window.owned=1\"><script>window.owned=1</script></svg>");
     vault.write("vault-agent.toml", LISTEN);
     let _ = vault.run(&["history"]).ok();
@@ -58,11 +60,8 @@ const LOG: &str = "---\nsurface: discord-channel\ncontext_id: \"7\"\nstarted: 20
 /// Every address that shows some of it.
 fn addresses(visitor: &Visitor) -> Vec<String> {
     let mut all = places(&visitor.get("/").is(200).text());
-    all.push("/notes/attack.md".to_owned());
-    all.push("/notes/MEMORY.md".to_owned());
-    all.push("/memory?kind=days".to_owned());
-    all.push("/calendar?week=2026-12-02".to_owned());
-    all.push("/inbox?all=1".to_owned());
+    let more = "/notes/attack.md /notes/MEMORY.md /memory?kind=days /calendar?week=2026-12-02 /inbox?all=1";
+    all.extend(more.split(' ').map(str::to_owned));
     for script in &attacks() {
         all.push(format!("/?write={}", encoded(&format!("tomorrow 9am: {script}"))));
         all.push(format!("/search?q={}", encoded(script)));
@@ -78,19 +77,21 @@ fn insist_on_words(path: &str, page: &str) {
     for tag in page.split('<').skip(1) {
         let tag = tag.split('>').next().unwrap_or_default();
         let name: String = tag.chars().take_while(char::is_ascii_alphanumeric).collect();
-        let bad = matches!(
-            name.as_str(),
-            "iframe" | "object" | "embed" | "math" | "base" | "style" | "video" | "source" | "animate"
-        ) || (name == "script" && !tag.starts_with("script src=\"/assets/"))
-            || (name == "meta" && tag.contains("http-equiv"))
-            || (name == "link" && tag.contains("evil"));
-        assert!(!bad, "{path}: <{tag}>");
+        let is_ours = match name.as_str() {
+            "iframe" | "object" | "embed" | "math" | "base" | "style" | "video" | "source" | "animate" => {
+                false
+            }
+            "script" => tag.starts_with("script src=\"/assets/"),
+            "meta" => !tag.contains("http-equiv"),
+            "link" => !tag.contains("evil"),
+            _ => true,
+        };
+        assert!(is_ours, "{path}: <{tag}>");
         // Outside of quotes: what stands between them is a value.
         let outside: String = tag.split('"').step_by(2).collect::<Vec<_>>().join(" ");
-        assert!(
-            !outside.contains("onerror") && !outside.contains("onload") && !outside.contains("onfocus"),
-            "{path}: <{tag}>"
-        );
+        ["onerror", "onload", "onfocus"]
+            .iter()
+            .for_each(|name| assert!(!outside.contains(name), "{path}: <{tag}>"));
         for at in ["href=\"", "src=\"", "action=\""] {
             let value = tag.split(at).nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_default();
             let bare: String = value.chars().filter(|c| !c.is_whitespace() && !c.is_control()).collect();
@@ -117,8 +118,7 @@ fn no_page_holds_a_script_that_a_note_holds() {
 #[test]
 fn nothing_runs_in_a_browser() {
     let (_vault, served, visitor) = Served::over(vault());
-    let url = crate::served::path_of(&served.url);
-    assert_eq!(visitor.get(url).status, 401, "the code is used");
+    assert_eq!(visitor.get(path_of(&served.url)).status, 401, "the code is used");
     let Some(tab) = Tab::open(&format!("http://{}", served.address)) else { return };
     tab.take(&visitor);
     let mut pages: Vec<String> = places(&visitor.get("/").text());
@@ -133,10 +133,8 @@ fn nothing_runs_in_a_browser() {
         let _ = tab.eval("[...document.querySelectorAll('main a')].filter(a => /press/.test(a.textContent)).forEach(a => { a.target = ''; if (!/^https?:/.test(a.href)) a.click(); })");
         tab.wait("h1");
         assert!(tab.eval("window.owned === undefined").as_bool().unwrap(), "{path}");
-        let origin = format!("http://{}/", served.address);
-        let elsewhere: Vec<String> =
-            tab.asked().into_iter().filter(|url| !url.starts_with(&origin)).collect();
-        assert!(elsewhere.is_empty(), "{path}: {elsewhere:?}");
+        let (asked, origin) = (tab.asked(), format!("http://{}/", served.address));
+        assert!(asked.iter().all(|url| url.starts_with(&origin)), "{path}: {asked:?}");
     }
 }
 

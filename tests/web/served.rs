@@ -6,7 +6,7 @@ use std::sync::mpsc;
 pub use crate::forms::Form;
 use crate::forms::forms;
 use crate::http::Reply;
-pub use crate::http::Request;
+pub use crate::http::{Request, encoded};
 
 /// The settings by which a test's page listens: a free port.
 pub const LISTEN: &str = "timezone = \"Europe/London\"\n[web]\nlisten = \"127.0.0.1:0\"\n";
@@ -15,6 +15,13 @@ pub const LISTEN: &str = "timezone = \"Europe/London\"\n[web]\nlisten = \"127.0.
 pub fn listening(fixture: &str) -> TestVault {
     let vault = TestVault::new(fixture);
     vault.write("vault-agent.toml", LISTEN);
+    vault
+}
+
+/// Such a vault that also tells of the tasks in its notes.
+pub fn with_tasks(fixture: &str) -> TestVault {
+    let vault = listening(fixture);
+    vault.write("vault-agent.toml", format!("{LISTEN}\n[reminders]\nalso = [\"tasks\"]\n"));
     vault
 }
 
@@ -98,11 +105,6 @@ impl Served {
         let code = self.child.wait().expect("its end").code();
         (code, self.errors.iter().collect::<Vec<_>>().join("\n"))
     }
-
-    /// The process, to look at what it needs.
-    pub fn pid(&self) -> u32 {
-        self.child.id()
-    }
 }
 
 /// `127.0.0.1:PORT` of an address such as `http://127.0.0.1:PORT/in?code=…`.
@@ -129,9 +131,8 @@ pub struct Visitor {
 impl Visitor {
     #[track_caller]
     pub fn enter(address: SocketAddr, url: &str) -> Self {
-        let reply =
-            Request::new("GET", path_of(url)).header("Host", &address.to_string()).send(address).unwrap();
-        let reply = reply.is(303);
+        let request = Request::new("GET", path_of(url)).header("Host", &address.to_string());
+        let reply = request.send(address).unwrap().is(303);
         let cookie = reply.header("set-cookie").split(';').next().unwrap_or_default().to_owned();
         assert!(cookie.contains('='), "{:?}", reply.headers);
         Self { address, cookie }
@@ -143,7 +144,16 @@ impl Visitor {
 
     /// A request that this visitor's browser would make when it goes to a page.
     pub fn request(&self, path: &str) -> Request {
-        Request::new("GET", path).header("Host", &self.host()).header("Cookie", &self.cookie)
+        self.request_by("GET", path)
+    }
+
+    fn request_by(&self, method: &str, path: &str) -> Request {
+        Request::new(method, path).header("Host", &self.host()).header("Cookie", &self.cookie)
+    }
+
+    /// One that comes from the page itself.
+    pub fn request_of_page(&self, method: &str, path: &str) -> Request {
+        self.request_by(method, path).header("Origin", &format!("http://{}", self.host()))
     }
 
     #[track_caller]
@@ -155,28 +165,27 @@ impl Visitor {
     pub fn follow(&self) -> (TcpStream, String) {
         let mut stream = TcpStream::connect(self.address).unwrap();
         let (host, cookie) = (self.host(), &self.cookie);
-        let ask = format!("GET /events HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n");
-        stream.write_all(ask.as_bytes()).unwrap();
+        write!(stream, "GET /events HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n").unwrap();
         let mut status = [0; 12];
         stream.read_exact(&mut status).unwrap();
         (stream, String::from_utf8_lossy(&status[9..]).into_owned())
     }
 
-    /// The same page as JSON.
+    /// The same page as JSON, or what is said instead.
+    #[track_caller]
+    pub fn get_json(&self, path: &str) -> Reply {
+        self.send(&self.request(path).header("Accept", "application/json"))
+    }
+
     #[track_caller]
     pub fn json(&self, path: &str) -> Value {
-        let reply = self.request(path).header("Accept", "application/json").send(self.address).unwrap();
-        reply.is(200).json()
+        self.get_json(path).is(200).json()
     }
 
     /// A change as this visitor's browser would send it, with these fields and no others.
     pub fn change(&self, path: &str, fields: &[(&str, &str)]) -> Request {
-        Request::new("POST", path)
-            .header("Host", &self.host())
-            .header("Cookie", &self.cookie)
-            .header("Origin", &format!("http://{}", self.host()))
-            .header("Sec-Fetch-Site", "same-origin")
-            .form(fields.iter().copied())
+        let request = self.request_of_page("POST", path).header("Sec-Fetch-Site", "same-origin");
+        request.form(fields.iter().copied())
     }
 
     #[track_caller]
@@ -196,6 +205,20 @@ impl Visitor {
         let all = self.forms(path);
         let found = all.iter().find(|form| form.get("do") == Some(action) && form.holds(holding));
         found.cloned().unwrap_or_else(|| panic!("{path} has no form {action} with {holding:?}: {all:#?}"))
+    }
+
+    /// The form by which the first page does this with what was written.
+    #[track_caller]
+    pub fn writing(&self, words: &str, action: &str) -> Form {
+        self.form(&format!("/?write={}", encoded(words)), action, "")
+    }
+
+    /// Asks the assistant: the form that was sent, and where the answer comes.
+    #[track_caller]
+    pub fn ask(&self, question: &str) -> (Form, String) {
+        let form = self.writing(question, "ask");
+        let to = self.submit(&form).is(303).header("location").to_owned();
+        (form, to)
     }
 
     /// A form that a page showed, as it is sent.

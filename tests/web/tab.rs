@@ -47,11 +47,8 @@ impl Tab {
     fn reset(&self) {
         let windows = self.ask(async |b| b.driver.windows().await).expect("the browser answers");
         for window in &windows[1..] {
-            self.ask(async |b| {
-                b.driver.switch_to_window(window.clone()).await?;
-                b.driver.close_window().await
-            })
-            .expect("a window closes");
+            self.switch(window);
+            self.ask(async |b| b.driver.close_window().await).expect("a window closes");
         }
         self.switch(&windows[0]);
         self.scripts(true);
@@ -69,11 +66,9 @@ impl Tab {
     /// A command of Chromium's own protocol.
     #[track_caller]
     pub fn cdp(&self, method: &str, parameters: Value) -> Value {
-        let mut body = json!({"cmd": method});
-        body["params"] = parameters;
+        let body = json!({"cmd": method, "params": parameters});
         let command = Command { path: "goog/cdp/execute", body };
-        self.ask(async |b| b.driver.issue_cmd(command).await)
-            .unwrap_or_else(|error| panic!("{method}: {error}"))
+        self.ask(async |b| b.driver.issue_cmd(command).await).expect(method)
     }
 
     /// Switches scripts on or off for pages that are opened from now on.
@@ -83,26 +78,22 @@ impl Tab {
 
     /// The width in pixels, and light or dark.
     pub fn look(&self, width: u32, dark: bool) {
-        let height = if width < 700 { 740 } else { 900 };
-        self.cdp(
-            "Emulation.setDeviceMetricsOverride",
-            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 700}),
-        );
+        let (height, is_phone) = if width < 700 { (740, true) } else { (900, false) };
+        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": is_phone});
+        self.cdp("Emulation.setDeviceMetricsOverride", size);
         let scheme = if dark { "dark" } else { "light" };
-        self.cdp(
-            "Emulation.setEmulatedMedia",
-            json!({"features": [{"name": "prefers-color-scheme", "value": scheme},
-                {"name": "prefers-reduced-motion", "value": "reduce"}]}),
-        );
+        let features = json!([{"name": "prefers-color-scheme", "value": scheme},
+            {"name": "prefers-reduced-motion", "value": "reduce"}]);
+        self.cdp("Emulation.setEmulatedMedia", json!({"features": features}));
     }
 
     /// Gives the browser somebody's session.
     pub fn take(&self, visitor: &Visitor) {
         let (name, value) = visitor.cookie.split_once('=').expect("a cookie");
-        self.cdp(
-            "Network.setCookie",
-            json!({"name": name, "value": value, "url": self.origin, "httpOnly": true, "sameSite": "Strict"}),
-        );
+        let url = &self.origin;
+        let cookie =
+            json!({"name": name, "value": value, "url": url, "httpOnly": true, "sameSite": "Strict"});
+        self.cdp("Network.setCookie", cookie);
     }
 
     /// The cookie of the page's session, `NAME=VALUE`.
@@ -226,8 +217,8 @@ impl Tab {
 
     #[track_caller]
     pub fn value(&self, css: &str) -> String {
-        self.insist(css, async |b| b.driver.find(Locator::Css(css)).await?.prop("value").await)
-            .unwrap_or_default()
+        let value = self.insist(css, async |b| b.driver.find(Locator::Css(css)).await?.prop("value").await);
+        value.unwrap_or_default()
     }
 
     #[track_caller]
@@ -301,16 +292,14 @@ impl Tab {
     /// The value of an expression of the page.
     #[track_caller]
     pub fn eval(&self, script: &str) -> Value {
-        self.ask(async |b| b.driver.execute(&format!("return ({script});"), Vec::new()).await)
-            .unwrap_or_else(|error| panic!("{script}: {error}"))
+        self.ask(async |b| b.driver.execute(&format!("return ({script});"), Vec::new()).await).expect(script)
     }
 
     /// What accessibility demands of the open page and isn't so: one line a finding.
     #[track_caller]
     pub fn axe(&self) -> Vec<String> {
         let run = |script: String| {
-            self.ask(async |b| b.driver.execute_async(&script, Vec::new()).await)
-                .unwrap_or_else(|error| panic!("axe-core: {error}"))
+            self.ask(async |b| b.driver.execute_async(&script, Vec::new()).await).expect("axe-core")
         };
         crate::axe::findings(&run, &self.browser.as_ref().expect("a browser").axe)
     }
@@ -395,16 +384,12 @@ async fn find(browser: &Browser, words: &str, near: &str) -> Result<Element, Cmd
 
 /// XPath to the button or link with these words, in the innermost element that says `near`.
 fn path_to(words: &str, near: &str) -> String {
-    let button =
-        format!("(self::button or self::a or self::summary) and normalize-space(.)={}", quoted(words));
+    let (its, beside) = (quoted(words), quoted(near));
+    let button = format!("(self::button or self::a or self::summary) and normalize-space(.)={its}");
     if near.is_empty() {
-        format!("//main//*[{button}]")
-    } else {
-        format!(
-            "(//main//*[contains(normalize-space(.), {0}) and .//*[{button}]])[last()]//*[{button}]",
-            quoted(near)
-        )
+        return format!("//main//*[{button}]");
     }
+    format!("(//main//*[contains(normalize-space(.), {beside}) and .//*[{button}]])[last()]//*[{button}]")
 }
 
 /// A text of XPath, which knows no escapes.

@@ -10,8 +10,9 @@ const WEEK: &str = "/calendar?week=2026-12-01";
 fn a_later_week_has_no_form_that_would_hit_an_earlier_time() {
     let (sample, _served, visitor) = Sample::still().visited();
     let bins = |week: &str| {
-        let forms = visitor.forms(&format!("/calendar?week={week}"));
-        forms.into_iter().filter(|form| form.holds("rid_BBBBBBBBBBBB")).collect::<Vec<_>>()
+        let mut forms = visitor.forms(&format!("/calendar?week={week}"));
+        forms.retain(|form| form.holds("rid_BBBBBBBBBBBB"));
+        forms
     };
     let next = bins("2026-12-01");
     assert!(next.iter().any(|form| form.get("do") == Some("skip")));
@@ -22,7 +23,7 @@ fn a_later_week_has_no_form_that_would_hit_an_earlier_time() {
     let before = sample.vault.read("Reminders.md");
     let skip = visitor.form("/calendar?week=2026-12-01", "skip", "rid_BBBBBBBBBBBB");
     let later = visitor.submit(&skip.clone().with("at", "2026-12-16T08:30")).is(409).text();
-    assert!(later.contains("only that one can be skipped"), "{later}");
+    contains_all(later, &["only that one can be skipped"]);
     let _ = visitor.submit(&skip.clone().with("was", "")).is(400);
     contains_all(visitor.submit(&skip.clone().with("do", "done")).is(400).text(), &["due yet"]);
     assert_eq!(sample.vault.read("Reminders.md"), before);
@@ -43,23 +44,16 @@ fn a_late_time_of_what_comes_again_is_done() {
 
 #[test]
 fn a_form_about_a_task_that_was_changed_is_refused() {
-    let vault = TestVault::new(
+    let (vault, _served, visitor) = Served::over(with_tasks(
         "//- now: 2026-12-01T08:00:00Z\n//- /Home.md\n- [ ] Water 🔁 every day 📅 2026-12-01\n- [ ] Call 📅 2026-12-03\n",
-    );
-    vault.write("vault-agent.toml", format!("{LISTEN}\n[reminders]\nalso = [\"tasks\"]\n"));
-    let (_served, visitor) = Served::visited(&vault);
-    let forms = visitor.forms(WEEK);
-    let form = |what: &str, words: &str| {
-        forms.iter().find(|form| form.get("do") == Some(what) && form.holds(words)).cloned().expect("a form")
-    };
+    ));
+    let (water, snooze) = (visitor.form(WEEK, "done", "Water"), visitor.form(WEEK, "snooze", "Call"));
     // The same form out of two windows ticks one day.
-    let water = form("done", "Water");
     visitor.submit(&water).is(303);
-    let again = visitor.submit(&water.clone().with("form", "aaaaaaaaaaaaaaaaaaaaaa")).is(409).text();
-    assert!(again.contains("changed meanwhile") && again.contains("2026-12-02"), "{again}");
+    let again = visitor.submit(&water.with("form", "aaaaaaaaaaaaaaaaaaaaaa")).is(409).text();
+    contains_all(again, &["changed meanwhile", "2026-12-02"]);
     assert_eq!(vault.read("Home.md").matches("[x]").count(), 1);
     // A date that was changed in the note isn't overwritten.
-    let snooze = form("snooze", "Call");
     vault.write("Home.md", "- [ ] Call 📅 2026-12-20\n");
     contains_all(visitor.submit(&snooze.with("when", "2026-12-05 10:00")).is(409).text(), &["2026-12-20"]);
     assert_eq!(vault.read("Home.md"), "- [ ] Call 📅 2026-12-20\n");
@@ -104,12 +98,11 @@ fn a_pin_of_a_stale_page_pins_its_own_fact_or_none() {
 
 #[test]
 fn of_two_facts_with_the_same_words_a_form_is_about_that_of_its_section() {
-    let vault = listening("//- /MEMORY.md\n# M\n## A\n- uses vim\n## B\n- uses vim\n");
-    let (_served, visitor) = Served::visited(&vault);
+    let (vault, _served, visitor) =
+        Served::over(listening("//- /MEMORY.md\n# M\n## A\n- uses vim\n## B\n- uses vim\n"));
     let [edit, forget] = ["edit", "forget"].map(|action| {
-        let forms = visitor.forms("/memory");
-        let mut its = forms.into_iter().filter(|form| form.get("do") == Some(action));
-        its.find(|form| form.get("section") == Some("B")).unwrap()
+        let is_it = |form: &Form| form.get("do") == Some(action) && form.get("section") == Some("B");
+        visitor.forms("/memory").into_iter().find(is_it).unwrap()
     });
     vault.write("MEMORY.md", "# M\n\n\n## A\n- uses vim\n## B\n- uses vim\n");
     let _ = visitor.submit(&edit.with("text", "uses emacs")).is(303);
@@ -129,9 +122,9 @@ fn a_question_that_was_reworded_is_not_decided_by_a_stale_page() {
     let forms = ["keep", "drop", "edit"].map(|name| visitor.form("/inbox", name, "I live in Linz"));
     sample.vault.write("Inbox.md", reworded.replace("I live in Linz", "I live in Wien"));
     let before = sample.vault.read("Inbox.md");
-    for form in forms {
-        assert!(visitor.submit(&form).is(409).text().contains("I live in Wien"));
-    }
+    forms
+        .into_iter()
+        .for_each(|form| assert!(visitor.submit(&form).is(409).text().contains("I live in Wien")));
     assert_eq!(sample.vault.read("Inbox.md"), before);
 }
 
@@ -141,11 +134,9 @@ fn a_time_that_the_clocks_leave_out_is_skipped_and_moved() {
     let reminder =
         |id: &str| format!("- [ ] date=2027-03-28 time=01:59 recur=daily msg=\"{id}\" id=rid_{id}\n");
     let (first, second) = (reminder("AAAAAAAAAAAA"), reminder("BBBBBBBBBBBB"));
-    let vault = TestVault::new(&format!(
+    let (vault, _served, visitor) = Served::over(with_tasks(&format!(
         "//- now: 2027-03-27T08:00:00Z\n//- /Home.md\n- [ ] rep 🔁 every day ⏰ 2027-03-28 01:15\n//- /Reminders.md\n{first}{second}"
-    ));
-    vault.write("vault-agent.toml", format!("{LISTEN}\n[reminders]\nalso = [\"tasks\"]\n"));
-    let (_served, visitor) = Served::visited(&vault);
+    )));
     const DAY: &str = "/calendar?week=2027-03-28";
     visitor.submit(&visitor.form(DAY, "skip", "rid_AAAAAAAAAAAA")).is(303);
     let moved = visitor.form(DAY, "move", "rid_BBBBBBBBBBBB").with("when", "2027-03-28 12:00");
@@ -160,25 +151,19 @@ fn a_time_that_the_clocks_leave_out_is_skipped_and_moved() {
 /// Tasks of other plugins and follow-ups are moved, skipped, changed and removed as reminders are.
 #[test]
 fn tasks_and_follow_ups_are_moved_skipped_changed_and_removed() {
-    let vault = TestVault::new(
+    let (vault, _served, visitor) = Served::over(with_tasks(
         "//- now: 2026-12-01T08:00:00Z\n//- /Home.md\n# Home\n- [ ] Water 🔁 every day 📅 2026-12-02\n- [ ] Call Bob 📅 2026-12-03 ^b\n- [ ] Old 📅 2026-12-04\nend\n//- /COMMITMENTS.md\n---\nid: c-2026-12-01-001\nstatus: pending\ndue: 2026-12-03T17:00:00Z\ncreated: 2026-11-20T14:00:00Z\n---\nAsk Bob\n\nAfter it.\n",
-    );
-    vault.write("vault-agent.toml", format!("{LISTEN}\n[reminders]\nalso = [\"tasks\"]\n"));
-    let (_served, visitor) = Served::visited(&vault);
+    ));
     let send = |action: &str, holding: &str, fields: &[(&str, &str)]| {
         let form = visitor.form(WEEK, action, holding);
         visitor.submit(&fields.iter().fold(form, |form, (name, value)| form.with(name, value)))
     };
     let home = || vault.read("Home.md");
+    let reword = [("message", "Write to Bob"), ("when", "")];
     for (action, holding, fields, written) in [
         ("move", "Call Bob", &[("when", "2026-12-05 09:00")][..], "- [ ] Call Bob 📅 2026-12-05 ^b\n"),
         ("skip", "Water", &[], "- [ ] Water 🔁 every day 📅 2026-12-03\n"),
-        (
-            "edit",
-            "Call Bob",
-            &[("message", "Write to Bob"), ("when", "")],
-            "- [ ] Write to Bob 📅 2026-12-05 ^b\n",
-        ),
+        ("edit", "Call Bob", &reword, "- [ ] Write to Bob 📅 2026-12-05 ^b\n"),
     ] {
         send(action, holding, fields).is(303);
         contains_all(home(), &[written]);
@@ -189,9 +174,8 @@ fn tasks_and_follow_ups_are_moved_skipped_changed_and_removed() {
     let before = home();
     let refused = send("edit", "Write to Bob", &[("message", "Write 📅 2027-01-01")]).is(409).text();
     assert!(refused.contains("Write 📅 2027-01-01") && home() == before, "{refused}");
-    let refused =
-        send("edit", "Water", &[("message", "Water"), ("when", "every friday 9:00")]).is(400).text();
-    assert!(refused.contains("in its note"), "{refused}");
+    let refused = send("edit", "Water", &[("message", "Water"), ("when", "every friday 9:00")]).is(400);
+    contains_all(refused.text(), &["in its note"]);
     // A follow-up: its own words and its own time, and no other byte.
     let promised = || vault.read("COMMITMENTS.md");
     let late = ["edit", "done", "cancel", "snooze", "move"]
@@ -250,9 +234,8 @@ fn a_second_tab_follows_what_the_first_one_does() {
     tab.press("Drop", "green tea");
     tab.wait(".said");
     tab.switch(&first);
-    tab.wait_until("the entry is gone from the first tab", |main| {
-        !main.is_empty() && !main.contains("green tea")
-    });
+    let is_gone = |main: &str| !main.is_empty() && !main.contains("green tea");
+    tab.wait_until("the entry is gone from the first tab", is_gone);
     tab.switch(&second);
     let inbox = sample.vault.read("Inbox.md");
     assert!(!inbox.split("%%").next().unwrap().contains("green tea"), "{inbox}");
