@@ -66,7 +66,7 @@ async fn a_round_of_tools_and_what_goes_back() {
             WireFormat::Responses => &["enc-1==", "rs_1", "fc_1_0"],
             WireFormat::Chat => &["Let me see.", "ts-1", "reasoning_content"],
         };
-        contains_all(asked.body.to_string(), kept);
+        contains_all(format!("{wire:?}: {}", asked.body), kept);
     }
 }
 

@@ -30,7 +30,8 @@ fn today_has_all_that_comes_what_is_late_and_what_is_wrong() {
 fn a_pause_is_told_on_every_page() {
     let (_vault, _served, visitor) = visited("paused_until = \"2027-01-04T08:00\"\npause_reminders = true\n");
     for place in ["/", "/calendar", "/memory"] {
-        contains_all(visitor.get(place).is(200).text(), &["paused until", "2027-01-04"]);
+        let page = visitor.get(place).is(200).text();
+        contains_all(format!("{place}: {page}"), &["paused until", "2027-01-04"]);
     }
 }
 
