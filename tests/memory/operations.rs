@@ -308,13 +308,8 @@ fn what_is_asked_for_twice_is_done_to_one_bullet() {
     let vault = TestVault::new("//- /daily/2026-11-30.md\n- one\n- two\n- three\n//- /MEMORY.md\n- a\n- b\n");
     vault.write("Pinned.md", "- tea\n- tea with milk\n");
     assert_eq!(vault.json(&["memory", "promote", "2026-11-30", "1"])["existing"], false);
-    let again = vault.json(&["memory", "promote", "2026-11-30", "1"]);
-    assert_eq!(pick(&again, "existing text"), json!([true, "- [2026-11-30] one [[daily/2026-11-30]]"]));
-    let said = vault.run(&["memory", "promote", "2026-11-30", "1"]);
-    said.ok().warns(
-        "line 1 of `daily/2026-11-30.md` is another now; to promote it, add `--text` with its words: - two",
-    );
-    let next = vault.json(&["memory", "promote", "2026-11-30", "1", "--text", "two"]);
+    // A line is the one that stands there now.
+    let next = vault.json(&["memory", "promote", "2026-11-30", "1"]);
     assert_eq!(pick(&next, "existing text"), json!([false, "- [2026-11-30] two [[daily/2026-11-30]]"]));
     assert_eq!(vault.read("daily/2026-11-30.md"), "- three\n");
     // By its words, from a reading that is out of date by now.

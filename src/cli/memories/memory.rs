@@ -126,24 +126,12 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
         Args::Promote { date, line, text, section } => {
             let day = parse_day(date, &workspace)?;
-            let from = memory.daily_path(day);
-            // The same command again is about the same bullet.
-            let again = if text.is_none() { workspace.removed_line(&from, *line) } else { None };
-            let meant = text.as_deref().or(again.as_deref());
-            let promoted = memory.promote(day, *line, meant, section.as_deref(), &origin)?;
+            let promoted = memory.promote(day, *line, text.as_deref(), section.as_deref(), &origin)?;
             print_saved(context, &promoted, &promoted.saved, "promoted to")?;
-            if again.is_some()
-                && promoted.saved.existing
-                && let Ok(next) = memory.get(from.as_str(), Some((*line, *line)))
-            {
-                let (how, next) = ("to promote it, add `--text` with its words", next.text);
-                context
-                    .ui
-                    .note(format!("line {line} of `{from}` is another now; {how}: {}", next.trim_end()));
-            }
             if promoted.removed {
                 return Ok(Status::Fine);
             }
+            let from = &promoted.from;
             context.ui.note(format!("the bullet in `{from}` was changed just now and stays there"));
             Ok(Status::Problem)
         }
