@@ -56,7 +56,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // What can't be read hides nothing else from `status`, `check`, `agenda` and `tick`.
     // A zone that isn't this machine's is said, and no vault holds its own state.
     // Each command that writes reminders confirms them.
-    ("cli", 7450),
+    ("cli", 7400),
     // The rule for a brain's address moved here from `doctor`, since `setup` keeps it, too.
     // The state of a vault that was moved is found.
     // The patterns of three tables are read here, and a list in a table's place is refused.
@@ -105,7 +105,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A property of TaskNotes bears any name, and what a message says now is read from its log's events.
     // The rules for local times at changes of the clocks moved here from `schedule`, since task lines keep them, too.
     // Kanban's dates are written as they were read, and code behind a formula's signs is judged.
-    ("format", 6500),
+    ("format", 6450),
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly. A part that comes back
     // has its blank lines, and a note is brought back only if it is still the one that the form was made for.
     // An undo finds a line's place by the lines around it that still stand, and leaves a heading that others use.
@@ -114,20 +114,20 @@ const CODE_LINES: &[(&str, usize)] = &[
     // An undo tells bullets with alike lines below them apart.
     // `audit` knows a log that a person moved.
     // Notes that wait for a merge are left alone by restores and undos.
-    ("history", 5550),
+    ("history", 5500),
     // A setting of ours is told from the file as it was.
     // A log is found in any folder, a late sub-agent too, and keys are masked in text of any encoding.
     // A pin gives the whole block, list or table that it links to.
     ("hooks", 3500),
     // A state directory that was deleted is named.
-    ("instance", 200),
+    ("instance", 170),
     // The loop that takes connections is one for the page and MCP, and came from `web`.
     // The user at the other end of a connection is found, so that a code on a command line is one user's.
     ("listen", 225),
     // What another machine dropped is named with it.
     // The hash of told words is in a claim.
     ("machines", 3200),
-    ("mcp", 3250),
+    ("mcp", 3100),
     // A form about an older follow-up changes nothing; one about a fact means its exact words, and no edit loses bytes.
     // Working memory says whether its conversation read what others wrote.
     // A pin goes along with the memory that is promoted.
@@ -140,7 +140,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // What was told and is snoozed keeps an id by which a second Snooze and Done find it.
     // A line that stands twice is named.
     ("reminders", 850),
-    ("rerank", 250),
+    ("rerank", 210),
     // A copied note is told from a new one.
     ("routines", 1500),
     ("schedule", 550),
@@ -151,7 +151,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // What another process has made anew is left, a run of characters is one word, and what comes along with a memory
     // passes the filters.
     // Rows of the catalog have checksums, since SQLite doesn't sum up its log again.
-    ("search", 10600),
+    ("search", 10550),
     ("setup", 1400),
     // `words.rs` declares the enums of all rooms, and `sqlite.rs` opens the database files of three.
     // A notifier that this machine can't use keeps its name among several machines.
@@ -171,9 +171,9 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A note whose lines may still be on their way is known. What both sides of a merge added stays whole.
     // A note without its name keeps its journal entry, and no hard links are needed.
     // Copies of rclone and Unison, and names in other letters, are known.
-    ("vault", 4000),
+    ("vault", 3950),
     // Counting bits is inlined into both versions, and waits for memory go on at once: an eighth of a question's time.
-    ("vector_loops", 150),
+    ("vector_loops", 110),
     // So it is with the questions that are asked on the page.
     // Links of notes lead to headings, footnotes and blocks, and files that are no notes are shown as they are.
     // What was said back is what is saved, a deleted state ends all sessions, and a form is refused with what was typed.
@@ -182,7 +182,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("web", 4720),
     ("when", 1650),
     // The last good settings are told from defaults that are meant.
-    ("workspace", 250),
+    ("workspace", 240),
 ];
 
 #[test]
