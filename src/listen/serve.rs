@@ -6,15 +6,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::{Extension, Router};
+use axum::Router;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-
-use super::Peer;
 
 /// A request's headers have to be there so soon after the connection, or the answer before.
 const HEADERS: Duration = Duration::from_secs(10);
@@ -26,8 +24,7 @@ const UNREAD_MS: u32 = 60_000;
 /// After a connection that could not be taken.
 const AGAIN: Duration = Duration::from_millis(200);
 
-/// Takes connections until `stop`; those that are open then end their request first, and give back their place. Each
-/// request has its `Option<`[`Peer`]`>` as an extension.
+/// Takes connections until `stop`; those that are open then end their request first, and give back their place.
 pub async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) -> Arc<Semaphore> {
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS as usize));
     loop {
@@ -46,8 +43,7 @@ pub async fn serve(listener: TcpListener, router: Router, stop: CancellationToke
                 // A client that doesn't read must not occupy a connection.
                 #[cfg(target_os = "linux")]
                 let _ = rustix::net::sockopt::set_tcp_user_timeout(&stream, UNREAD_MS);
-                let router = router.clone().layer(Extension(Peer::of(&stream).ok()));
-                let conversation = converse(stream, router, stop.clone());
+                let conversation = converse(stream, router.clone(), stop.clone());
                 drop(tokio::spawn(async move {
                     let _place = place;
                     conversation.await;

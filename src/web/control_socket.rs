@@ -24,10 +24,8 @@ pub struct Invitation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ControlRequest {
-    /// Listen, and let one browser of this user in: other users can read its command line.
-    Open,
     /// Listen, and let one browser in.
-    Print,
+    Open,
     /// Listen, and let a phone in.
     Pair,
     /// Stop listening.

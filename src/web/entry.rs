@@ -107,42 +107,26 @@ pub(super) struct LoginCodes(Mutex<CodeState>);
 
 #[derive(Debug, Default)]
 struct CodeState {
-    good: Vec<GoodCode>,
+    good: Vec<(String, Timestamp)>,
     wrong: Vec<Timestamp>,
 }
 
-#[derive(Debug)]
-struct GoodCode {
-    hash: String,
-    until: Timestamp,
-    /// Whether no other user of this machine may use it.
-    is_own: bool,
-}
-
 impl LoginCodes {
-    /// A new code of 128 bits, and the end of its validity. One that `is_own` is for this user's browser alone: the
-    /// browser's command line has it, which all users of a machine can read.
-    pub(super) fn make(&self, now: Timestamp, is_own: bool) -> std::io::Result<(String, Timestamp)> {
+    /// A new code of 128 bits, and the end of its validity.
+    pub(super) fn make(&self, now: Timestamp) -> std::io::Result<(String, Timestamp)> {
         let code = secret::random::<16>()?;
         let until = now + GOOD_FOR;
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.good.retain(|good| good.until > now);
-        state.good.push(GoodCode { hash: secret::hash(&code), until, is_own });
+        state.good.retain(|(_, until)| *until > now);
+        state.good.push((secret::hash(&code), until));
         Ok((code, until))
     }
 
     /// Uses a code up. Another site's wrong codes aren't counted: it could keep the right one from being looked at.
     ///
     /// # Errors
-    /// There is no such code, it was used, its time is over, or it is not for another user of this machine; or it wasn't
-    /// looked at, after too many wrong ones.
-    pub(super) fn try_code(
-        &self,
-        code: &str,
-        is_of_another_site: bool,
-        is_another_user: bool,
-        now: Timestamp,
-    ) -> Result<()> {
+    /// There is no such code, it was used, or its time is over; or it wasn't looked at, after too many wrong ones.
+    pub(super) fn try_code(&self, code: &str, is_of_another_site: bool, now: Timestamp) -> Result<()> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // A clock that was set back brings no old mistakes back.
         state.wrong.retain(|at| now.duration_since(*at).abs() < WITHIN);
@@ -150,16 +134,16 @@ impl LoginCodes {
             let words = "too many wrong codes; try again in a minute";
             return Err(PageError::new(429, words));
         }
-        state.good.retain(|good| good.until > now);
+        state.good.retain(|(_, until)| *until > now);
         let hash = secret::hash(code);
         let before = state.good.len();
-        state.good.retain(|good| good.hash != hash || good.is_own && is_another_user);
+        state.good.retain(|(good, _)| *good != hash);
         if state.good.len() < before {
             return Ok(());
         }
         state.wrong.extend((!is_of_another_site).then_some(now));
         Err(PageError::new(401, "this address was already used, or has expired")
-            .hint("run `vault-agent web` again: each address works once, for one minute; `--print` makes one for the browser of another user"))
+            .hint("run `vault-agent web` again: each address works once, for one minute"))
     }
 }
 
@@ -225,41 +209,29 @@ mod tests {
     fn a_code_is_good_once_and_for_a_minute() {
         let codes = LoginCodes::default();
         let now: Timestamp = "2026-12-01T09:00:00Z".parse().unwrap();
-        let (code, until) = codes.make(now, false).unwrap();
+        let (code, until) = codes.make(now).unwrap();
         assert_eq!((code.len(), until), (32, now + GOOD_FOR));
-        assert_eq!(codes.try_code(&code, false, false, now), Ok(()));
-        assert_eq!(status(codes.try_code(&code, false, false, now)), Some(401));
-        let (code, until) = codes.make(now, false).unwrap();
-        assert_eq!(status(codes.try_code(&code, false, false, until)), Some(401));
-    }
-
-    #[test]
-    fn a_code_that_stands_on_a_command_line_is_for_this_user_alone() {
-        let codes = LoginCodes::default();
-        let now: Timestamp = "2026-12-01T09:00:00Z".parse().unwrap();
-        let (own, _) = codes.make(now, true).unwrap();
-        let (printed, _) = codes.make(now, false).unwrap();
-        // Another user's attempt doesn't use it up.
-        assert_eq!(status(codes.try_code(&own, false, true, now)), Some(401));
-        assert_eq!(codes.try_code(&own, false, false, now), Ok(()));
-        assert_eq!(codes.try_code(&printed, false, true, now), Ok(()));
+        assert_eq!(codes.try_code(&code, false, now), Ok(()));
+        assert_eq!(status(codes.try_code(&code, false, now)), Some(401));
+        let (code, until) = codes.make(now).unwrap();
+        assert_eq!(status(codes.try_code(&code, false, until)), Some(401));
     }
 
     #[test]
     fn ten_wrong_codes_in_a_minute_are_enough() {
         let codes = LoginCodes::default();
         let now: Timestamp = "2026-12-01T09:00:00Z".parse().unwrap();
-        let (code, _) = codes.make(now, false).unwrap();
+        let (code, _) = codes.make(now).unwrap();
         // Those of other sites, as of an `<img>`, don't count.
         for _ in 0..MOST_WRONG {
-            assert_eq!(status(codes.try_code("x", true, false, now)), Some(401));
+            assert_eq!(status(codes.try_code("x", true, now)), Some(401));
         }
         for _ in 0..MOST_WRONG {
-            assert_eq!(status(codes.try_code("x", false, false, now)), Some(401));
+            assert_eq!(status(codes.try_code("x", false, now)), Some(401));
         }
-        assert_eq!(status(codes.try_code(&code, false, false, now)), Some(429));
+        assert_eq!(status(codes.try_code(&code, false, now)), Some(429));
         let later = now + WITHIN;
-        let (code, _) = codes.make(later, false).unwrap();
-        assert_eq!(codes.try_code(&code, false, false, later), Ok(()));
+        let (code, _) = codes.make(later).unwrap();
+        assert_eq!(codes.try_code(&code, false, later), Ok(()));
     }
 }

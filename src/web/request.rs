@@ -21,7 +21,7 @@ use super::places::{self, PagePlace};
 use super::store::{FormIdState, PageSession};
 use super::visit::{FormData, PageShared, Visit};
 use crate::config::NotifyKind;
-use crate::listen::{Peer, secret};
+use crate::listen::secret;
 
 /// A body may have so many bytes.
 const MOST_BODY: usize = 1 << 20;
@@ -101,10 +101,7 @@ fn enter(shared: &PageShared, called: &CalledHost, parts: &Parts) -> Result<Resp
     let (workspace, _) = shared.workspace();
     let now = workspace.clock.now();
     let query = FormData::parse(parts.uri.query().unwrap_or_default().as_bytes());
-    let is_another_user =
-        parts.extensions.get::<Option<Peer>>().copied().flatten().is_some_and(|peer| peer.is_another_user());
-    let is_of_another_site = entry::is_of_another_site(&parts.headers);
-    shared.codes.try_code(query.get("code"), is_of_another_site, is_another_user, now)?;
+    shared.codes.try_code(query.get("code"), entry::is_of_another_site(&parts.headers), now)?;
     let value = secret::random::<32>()?;
     let browser = entry::text(&parts.headers, &header::USER_AGENT).unwrap_or_default();
     shared.store.begin(&value, browser, now)?;

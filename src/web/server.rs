@@ -8,7 +8,6 @@ use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::control_socket::ControlRequest;
 use super::entry::LoginCodes;
 use super::visit::PageShared;
 use super::{Invitation, LiveUpdates, PageStore, questions, request};
@@ -105,18 +104,15 @@ impl PageServer {
         self.shared.set_workspace(workspace);
     }
 
-    /// A new address that lets one browser in, as the request wants it; for a phone, by the first trusted host where
-    /// there is one.
+    /// A new address that lets one browser in; for a phone, by the first trusted host where there is one.
     ///
     /// # Errors
     /// The operating system gives no random numbers.
-    pub fn invite(&self, request: ControlRequest) -> Result<Invitation, WebError> {
+    pub fn invite(&self, is_for_phone: bool) -> Result<Invitation, WebError> {
         let (workspace, _) = self.shared.workspace();
         let now: Timestamp = workspace.clock.now();
-        let (code, until) =
-            self.shared.codes.make(now, request == ControlRequest::Open).map_err(WebError::Code)?;
-        let trusted = workspace.settings.web.trusted_hosts.first();
-        let trusted = trusted.filter(|_| request == ControlRequest::Pair);
+        let (code, until) = self.shared.codes.make(now).map_err(WebError::Code)?;
+        let trusted = workspace.settings.web.trusted_hosts.first().filter(|_| is_for_phone);
         let ip = self.address.ip();
         let base = match trusted {
             Some(host) => format!("https://{host}"),

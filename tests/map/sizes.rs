@@ -122,8 +122,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A state directory that was deleted is named.
     ("instance", 170),
     // The loop that takes connections is one for the page and MCP, and came from `web`.
-    // The user at the other end of a connection is found, so that a code on a command line is one user's.
-    ("listen", 225),
+    ("listen", 200),
     // What another machine dropped is named with it.
     // The hash of told words is in a claim.
     ("machines", 3200),
@@ -178,8 +177,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // Links of notes lead to headings, footnotes and blocks, and files that are no notes are shown as they are.
     // What was said back is what is saved, a deleted state ends all sessions, and a form is refused with what was typed.
     // A process ends open questions of others once, and connections have a bound.
-    // A code that stands on a browser's command line is for its user alone.
-    ("web", 4720),
+    ("web", 4700),
     ("when", 1650),
     // The last good settings are told from defaults that are meant.
     ("workspace", 240),

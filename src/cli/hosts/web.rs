@@ -47,7 +47,6 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let request = match (args.stop, args.pair) {
         (true, _) => ControlRequest::Stop,
         (false, true) => ControlRequest::Pair,
-        (false, false) if args.print || context.ui.json => ControlRequest::Print,
         (false, false) => ControlRequest::Open,
     };
     match control_socket::ask(&workspace.dirs.state, request) {
@@ -64,12 +63,12 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                 .hint("it may be starting: try again in a moment; restart it if it is an older version"))
         }
         None if args.stop => Err(CommandError::problem("the daemon is not running, so the page is not open")),
-        None => serve(context, args, request, workspace),
+        None => serve(context, args, workspace),
     }
 }
 
 /// Serves until Ctrl-C.
-fn serve(context: &Context, args: &Args, request: ControlRequest, workspace: Workspace) -> CommandResult {
+fn serve(context: &Context, args: &Args, workspace: Workspace) -> CommandResult {
     let workspace = Arc::new(workspace);
     on_workers(async {
         let stop = stop_on_signals()?;
@@ -82,7 +81,7 @@ fn serve(context: &Context, args: &Args, request: ControlRequest, workspace: Wor
             context.ui.note(format!("the page doesn't follow changes: {error}"));
         }
         let page = PageServer::start(Arc::clone(&workspace), live, true, Arc::default(), true).await?;
-        print_invitation(context, args, &page.invite(request)?)?;
+        print_invitation(context, args, &page.invite(args.pair)?)?;
         context.ui.note(
             "the daemon is not running: the page is served until Ctrl-C, and no reminders are delivered meanwhile",
         );

@@ -143,7 +143,7 @@ impl PageState {
             }
             Ok(asked) => match self.open(workspace).await {
                 Ok(page) => page
-                    .invite(asked)
+                    .invite(asked == ControlRequest::Pair)
                     .map_or_else(|error| ControlReply::Refused(error.to_string()), ControlReply::Open),
                 Err(error) => ControlReply::Refused(error),
             },
