@@ -114,6 +114,7 @@ async fn a_brain_is_told_of_skills_and_reads_one_when_it_needs_it() {
     contains_none(&results[0], &["description:"]);
     let said =
         ["vault-agent remind add", "no such file", "there is no skill", "waits for a person's approval"];
+    assert_eq!(results.len(), 4, "{results:#?}");
     results.iter().zip(said).for_each(|(result, said)| contains_all(result, &[said]));
     // The system text is the same for another question.
     let _ = vault.run(&["ask", "What about tea?"]).ok();

@@ -234,11 +234,12 @@ async fn no_beginning_of_a_stream_is_an_answer() {
     for wire in WireFormat::ALL {
         let text = String::from_utf8(body(wire.name(), &reply, "model-1", 1, true)).unwrap();
         // From here on the answer is whole: what may follow is the usage.
-        let terminal = text.find(match wire {
+        let mark = match wire {
             WireFormat::Messages => "event: message_stop",
             WireFormat::Responses => "event: response.completed",
             WireFormat::Chat => "\"finish_reason\":\"tool_calls\"",
-        });
+        };
+        let terminal = text.find(mark).unwrap();
         let (server, brain) = scripted(wire, vec![]).await;
         for end in (0..text.len()).step_by(13) {
             for fault in [Fault::Cut(end), Fault::EndEarly(end)] {
@@ -246,7 +247,7 @@ async fn no_beginning_of_a_stream_is_an_answer() {
                 match ask(&brain, &with_tool("?")).await.0 {
                     Err(error) => assert_eq!(error.class, FailureClass::Crash, "{wire:?} {end}"),
                     Ok(answer) => {
-                        assert!(end > terminal.unwrap(), "{wire:?}: whole after {end} of {}", text.len());
+                        assert!(end > terminal, "{wire:?}: whole after {end} of {}", text.len());
                         assert_eq!((answer.text.as_str(), answer.tool_calls.len()), ("An answer.", 1));
                     }
                 }

@@ -76,6 +76,8 @@ fn every_setting_is_explained_in_the_template() {
     let fields = code.lines().filter_map(|line| line.trim().strip_prefix("pub ")?.split_once(": "));
     let keys =
         fields.map(|(key, _)| key).filter(|key| key.chars().all(|c| c.is_ascii_lowercase() || c == '_'));
+    let keys: BTreeSet<&str> = keys.collect();
+    assert!(keys.len() >= 140, "{} keys were found", keys.len());
     // Tables that may stand several times, and words that Rust keeps for itself.
     let others = "brains [brain], routes [route], matches match, mcp [mcp], used_by for";
     let others: HashMap<&str, &str> = others.split(", ").filter_map(|pair| pair.split_once(' ')).collect();

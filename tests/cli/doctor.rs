@@ -18,7 +18,7 @@ fn a_sound_vault_has_only_the_daemon_to_start() {
     for name in ["settings", "directories", "deliveries", "notes", "vault"] {
         assert_eq!(vault.doctor(name)[0]["status"], "ok", "{name}");
     }
-    row(&vault, "notes", "1 reminder and 0 follow-ups, all understood");
+    assert_eq!(vault.doctor("notes")[0]["detail"], "1 reminder and 0 follow-ups, all understood");
     assert_eq!(vault.doctor("daemon")[0]["status"], "warn");
 }
 

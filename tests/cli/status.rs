@@ -94,12 +94,12 @@ fn a_search_that_finds_nothing_names_what_was_not_searched() {
 #[test]
 fn a_full_disk_is_a_problem() {
     let mut vault = TestVault::new(FIXTURE);
-    vault.run(&["status"]).ok().lacks("is full");
+    vault.run(&["status"]).ok().lacks("less than 1 MB");
     vault.env("FAILPOINTS", "config::full-disk=return");
     vault
         .run(&["status"])
         .exits(1)
-        .says("problem   the disk of `[STATE]` is full, so nothing new can be kept");
+        .says("problem   less than 1 MB is free on the disk of `[STATE]`");
 }
 
 #[test]

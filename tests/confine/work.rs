@@ -127,8 +127,9 @@ async fn what_is_hidden_is_read_by_nobody_and_the_rest_is() {
             format!("cat {vault}/work/.obsidian/plugins/p/data.json"),
             format!("cd {vault}/work/.obsidian/plugins && cat p/data.json"),
             format!("grep -Rn . {vault}"),
-            format!("ln {vault}/work/.env x; cp -a {vault}/work . ; chmod -R u+rwX {vault}"),
-            "cat x work/.env work/.obsidian/*/*/*".to_owned(),
+            format!(
+                "ln {vault}/work/.env x; cp -a {vault}/work . ; chmod -R u+rwX {vault}; cat x work/.env work/.obsidian/*/*/*"
+            ),
             format!("cd {vault}/work; mv .env env; rm .env; umount .env; cat .env env"),
         ] {
             let ran = rig.run(&script).await;

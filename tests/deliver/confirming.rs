@@ -41,7 +41,7 @@ fn what_a_command_writes_is_confirmed_in_one_message() {
     assert_eq!(moved.len(), 1, "{moved:?}");
     contains_all(
         &moved[0],
-        &["moved:\n", "2026-12-10 time=09:30 recur=none", "2026-12-14 time=09:30 recur=weekly"],
+        &["moved:\n", "date=2026-12-10 time=09:30 recur=none", "date=2026-12-14 time=09:30 recur=weekly"],
     );
     assert_eq!(confirmed(&["undo"], ""), [format!("added or changed by undo:\n```\n{weekly}```")]);
     assert_eq!(vault.read("Reminders.md"), both);

@@ -66,14 +66,14 @@ fn check(rig: &Rig, questions: &BTreeMap<u64, (String, usize)>, context: &str) {
             assert!(words[0].starts_with(&format!("{name}-")), "{context}: {name}: {words:?}");
             assert!(words.iter().all(|word| *word == words[0]), "{context}: chunks of one text: {words:?}");
             assert_eq!(whole.matches(" end").count(), *chunks, "{context}: whole");
+            for text in &texts {
+                let held: Vec<_> = logged.iter().filter(|(held, _)| held == text).collect();
+                assert!(held.iter().all(|(_, facts)| facts.is_some()), "{context}: {name}: no facts");
+                let said = texts.iter().filter(|other| *other == text).count();
+                assert_eq!(held.len(), said, "{context}: {name}: logged once");
+            }
         } else {
             assert!(!texts.is_empty(), "{context}: {name} has no answer");
-        }
-        for text in texts.iter().filter(|_| *chunks > 0) {
-            let held: Vec<_> = logged.iter().filter(|(held, _)| held == text).collect();
-            assert!(held.iter().all(|(_, facts)| facts.is_some()), "{context}: {name}: no facts");
-            let said = texts.iter().filter(|other| *other == text).count();
-            assert_eq!(held.len(), said, "{context}: {name}: logged once");
         }
     }
     let sent: usize = replies.values().map(Vec::len).sum();

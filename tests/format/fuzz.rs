@@ -17,8 +17,9 @@ pub fn everything(bytes: &[u8]) {
 }
 
 fn files(folder: &str) -> Vec<Vec<u8>> {
-    let files = files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).into_iter();
-    files.map(|path| fs::read(path).unwrap()).collect()
+    let files = files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
+    assert!(!files.is_empty(), "{folder} has no files");
+    files.into_iter().map(|path| fs::read(path).unwrap()).collect()
 }
 
 #[test]

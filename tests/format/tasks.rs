@@ -85,7 +85,7 @@ fn what_is_hidden_is_no_task() {
     }
     let text = format!("# x\r\n\r\n{line}  \r\n\u{feff}\n- [ ] b (@2026-12-02)");
     let found = task::scan("a.md", text.as_bytes(), &rules);
-    let places = found.iter().map(|placed| (placed.line, String::from_utf8_lossy(&placed.text)));
+    let places = found.iter().map(|placed| (placed.line, placed.text.clone()));
     let expected = [(3, format!("{line}  ").into()), (5, "- [ ] b (@2026-12-02)".into())];
     assert_eq!(places.collect::<Vec<_>>(), expected);
 }

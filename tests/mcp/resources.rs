@@ -10,11 +10,11 @@ fn notes_are_listed_in_pages_and_read_byte_for_byte() {
     vault.write(".obsidian/hidden.md", "x");
     vault.write("picture.png", "x");
     let (mut all, mut params) = (Vec::new(), json!({}));
-    loop {
+    for page in 0.. {
         let list = client.result("resources/list", params);
         let listed = list["resources"].as_array().unwrap().iter();
         all.extend(listed.map(|one| one["uri"].as_str().unwrap().to_owned()));
-        assert!(all.len() <= 252, "the list ends: {all:?}");
+        assert!(page < 10 && all.len() <= 252, "the list ends: {all:?}");
         let Some(cursor) = list["nextCursor"].as_str() else { break };
         params = json!({"cursor": cursor});
     }

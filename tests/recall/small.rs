@@ -17,7 +17,9 @@ fn ask(text: &str) -> [usize; 4] {
         let fixture = format!("{head}{}\n", notes.join("\n"));
         let vault = TestVault::new("");
         let after_init = fixture.strip_prefix("//- init\n");
-        after_init.iter().for_each(|_| drop(vault.run(&["init"]).ok()));
+        if after_init.is_some() {
+            let _ = vault.run(&["init"]).ok();
+        }
         vault.add(after_init.unwrap_or(&fixture));
         let recall = crate::recall::open(&vault.root(), &vault.cache());
         for line in asked {

@@ -3,6 +3,12 @@
 use super::*;
 use vault_agent::schedule::{DueInstant, due, next_occurrence, occurrences};
 
+#[test]
+fn nothing_is_due_a_nanosecond_before_its_minute() {
+    let now = instant("2026-11-21T08:59:59.999999999Z");
+    assert_eq!(due(&zone("Europe/London"), &line("2026-11-21 09:00 daily"), now).map(shown), None);
+}
+
 /// What was sent at a time of the series: `properties`.
 #[test]
 fn what_was_sent_at_no_time_of_the_series_ends_what_is_before_it() {

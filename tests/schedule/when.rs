@@ -171,6 +171,7 @@ fn what_was_understood_is_said_back_with_weekday_and_distance() {
     for (phrase, said) in [
         ("now", "Sun 22 Nov 10:01, in 1 min"),
         ("12:30", "Sun 22 Nov 12:30, in 2 h 29 min"),
+        ("tonight", "Sun 22 Nov 19:00, in 8 h 59 min"),
         ("midnight", "Mon 23 Nov 00:00, tomorrow"),
         ("end of month", "Mon 30 Nov 09:00, in 8 days"),
         ("30 november 2027", "Tue 30 Nov 2027 09:00, in 373 days"),

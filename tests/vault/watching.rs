@@ -22,7 +22,11 @@ fn watch_with(room: &Room, times: WatchTimes) -> Told {
 
 fn watch_all(room: &Room, times: WatchTimes, is_wanted: fn(&WatchEvent) -> bool) -> Told {
     let (sender, events) = channel();
-    let on = move |event| drop(is_wanted(&event).then(|| sender.send(event)));
+    let on = move |event| {
+        if is_wanted(&event) {
+            drop(sender.send(event));
+        }
+    };
     Told { _watcher: Watcher::start_with(room.editor.vault(), times, None, on).unwrap(), events }
 }
 

@@ -68,7 +68,7 @@ fn a_page_past_the_end_says_so_and_leads_back() {
     for path in paths.split(' ') {
         let past = visitor.get(&format!("{path}page=99")).is(200).text();
         contains_all(format!("{path}: {past}"), &["ends before page 99", "To the first page"]);
-        assert!(!visitor.get(path).text().contains("ends before"), "{path}");
+        assert!(!visitor.get(path).is(200).text().contains("ends before"), "{path}");
     }
     let past = visitor.get("/notes/Projects/Garden.md?n=99").is(404).text();
     contains_all(past, &["0 is the current one", "href=\"/notes/Projects/Garden.md\""]);

@@ -66,7 +66,8 @@ impl Tab {
     /// A command of Chromium's own protocol.
     #[track_caller]
     pub fn cdp(&self, method: &str, parameters: Value) -> Value {
-        let body = json!({"cmd": method, "params": parameters});
+        let mut body = json!({"cmd": method});
+        body["params"] = parameters;
         let command = Command { path: "goog/cdp/execute", body };
         self.ask(async |b| b.driver.issue_cmd(command).await).expect(method)
     }
