@@ -18,6 +18,16 @@ pub(crate) type Result<T, E = DatabaseError> = std::result::Result<T, E>;
 /// More bytes than a few changes need, SQLite's log of them included.
 const ROOM: u64 = 1 << 20;
 
+/// Whether less than 1 MB is free on the disk of `path`. A disk that doesn't say, and one that can't be written at all,
+/// lacks none.
+pub fn lacks_room(path: &Path) -> bool {
+    use rustix::fs::StatVfsMountFlags;
+    rustix::fs::statvfs(path).is_ok_and(|disk| {
+        let is_read_only = disk.f_flag.contains(StatVfsMountFlags::RDONLY);
+        !is_read_only && disk.f_blocks > 0 && disk.f_bavail.saturating_mul(disk.f_frsize) < ROOM
+    })
+}
+
 /// A file of state can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
@@ -165,10 +175,9 @@ impl Database {
         }
     }
 
-    /// Refuses if less than [`ROOM`] is free on the file's disk, unless the disk doesn't say.
+    /// Refuses if the file's disk lacks room.
     pub fn needs_room(&self) -> Result<()> {
-        let disk = rustix::fs::statvfs(&self.path).ok().filter(|disk| disk.f_blocks > 0);
-        if disk.is_none_or(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) >= ROOM) {
+        if !lacks_room(&self.path) {
             return Ok(());
         }
         let full = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL);

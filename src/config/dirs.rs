@@ -99,15 +99,16 @@ impl Dirs {
         })
     }
 
-    /// The first of the two directories whose disk is full, in a sentence. A disk without a size, as of some network file
-    /// systems, is not known to be full.
+    /// The first of the two directories whose disk is full, in a sentence.
     pub fn full_disk(&self) -> Option<String> {
         let is_full = |dir: &&PathBuf| {
             fail::fail_point!("config::full-disk", |_| true);
-            rustix::fs::statvfs(dir.as_path()).is_ok_and(|disk| disk.f_blocks > 0 && disk.f_bavail == 0)
+            crate::sqlite::lacks_room(dir)
         };
         let dir = [&self.state, &self.cache].into_iter().find(is_full)?.display();
-        Some(format!("the disk of `{dir}` is full, so nothing new can be kept there: free some space"))
+        Some(format!(
+            "less than 1 MB is free on the disk of `{dir}`, so nothing new can be kept there: free some space"
+        ))
     }
 
     /// Binds the state directory to the vault at `root`: two vaults that shared one would answer for each other.

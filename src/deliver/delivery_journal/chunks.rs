@@ -121,12 +121,20 @@ impl Journal {
         })
     }
 
-    /// Records that a chunk arrived at a place. After the last chunk the message is deleted and its deliveries are
-    /// `sent`: returns whether that is so.
-    pub fn sent(&self, key: &str, chunk: usize, message_id: Option<&str>, place: &str) -> Result<bool> {
+    /// Records that a chunk arrived at the place of a route, also if another process was refused meanwhile. After the
+    /// last chunk the message is deleted and its deliveries are `sent`: returns whether that is so.
+    pub fn sent(
+        &self,
+        key: &str,
+        (route, chunk): (u8, usize),
+        message_id: Option<&str>,
+        place: &str,
+    ) -> Result<bool> {
         self.db.write(|tx| {
-            let sent = "UPDATE chunks SET state = 'sent', message_id = ?3 WHERE message = ?1 AND chunk = ?2 AND state = 'sending'";
-            tx.execute(sent, params![key, chunk, message_id])?;
+            let sent = "UPDATE chunks SET state = 'sent', message_id = ?4
+                        WHERE message = ?1 AND chunk = ?3 AND state <> 'sent'
+                        AND EXISTS (SELECT 1 FROM messages WHERE key = ?1 AND route = ?2)";
+            tx.execute(sent, params![key, route, chunk, message_id])?;
             let rest = "SELECT EXISTS (SELECT 1 FROM chunks WHERE message = ?1 AND state <> 'sent')";
             let has_more: bool = tx.query_row(rest, [key], |row| row.get(0))?;
             if !has_more {

@@ -54,7 +54,7 @@ fn state(journal: &Journal, id: &str, day: i8) -> Option<DeliveryState> {
 /// Sends a message of one chunk.
 fn send(journal: &Journal, key: &str) {
     assert!(journal.sending(key, 0, at(0)).unwrap());
-    assert!(journal.sent(key, 0, None, "place").unwrap());
+    assert!(journal.sent(key, (0, 0), None, "place").unwrap());
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_delivery_goes_through_its_states() {
     journal.sending(&claimed[0].key, 0, at(1)).unwrap();
     assert_eq!(state(&journal, "a", 1), Some(DeliveryState::Sending));
     assert_eq!(journal.messages().unwrap()[0].chunks[0].first, Some(at(1)));
-    assert!(journal.sent(&claimed[0].key, 0, Some("99"), "place").unwrap());
+    assert!(journal.sent(&claimed[0].key, (0, 0), Some("99"), "place").unwrap());
     let row = journal.row(&claimed[0].key).unwrap().unwrap();
     assert_eq!((row.state, row.delivered.as_deref()), (DeliveryState::Sent, Some("99")));
     assert!(journal.messages().unwrap().is_empty());
@@ -129,7 +129,7 @@ fn chunks_are_sent_one_by_one_and_a_begun_message_is_kept() {
     assert_eq!(nonces.len(), 2);
     assert_ne!(nonces[0], nonces[1]);
     journal.sending(key, 0, at(0)).unwrap();
-    assert!(!journal.sent(key, 0, None, "place").unwrap());
+    assert!(!journal.sent(key, (0, 0), None, "place").unwrap());
     journal.sending(key, 1, at(1)).unwrap();
     journal.not_sent(key, 1, at(9), "unreachable", "place").unwrap();
     journal.release_unsent().unwrap();
@@ -138,7 +138,7 @@ fn chunks_are_sent_one_by_one_and_a_begun_message_is_kept() {
     assert_eq!(open[0].chunks[1].state, ChunkState::Due);
     assert_eq!(state(&journal, "a", 1), Some(DeliveryState::Sending));
     assert!(journal.sending(key, 1, at(9)).unwrap());
-    assert!(journal.sent(key, 1, None, "place").unwrap());
+    assert!(journal.sent(key, (0, 1), None, "place").unwrap());
     assert_eq!(journal.row(key).unwrap().unwrap().delivered.as_ref(), Some(nonces[0]));
 }
 
@@ -249,10 +249,12 @@ fn a_late_writer_takes_back_nothing_that_was_sent() {
     // An answer stays in the journal after it was sent.
     let claimed =
         journal.claim(&[NewMessage::plain(key.clone(), MessageKind::Answer, None, text)], |_| LIMIT).unwrap();
-    assert!(journal.sending(&key, 0, at(0)).unwrap() && journal.sent(&key, 0, Some("99"), "place").unwrap());
+    assert!(
+        journal.sending(&key, 0, at(0)).unwrap() && journal.sent(&key, (0, 0), Some("99"), "place").unwrap()
+    );
     assert!(!late.sending(&key, 0, at(1)).unwrap(), "it would come twice");
     late.not_sent(&key, 0, at(9), "unreachable", "place").unwrap();
-    late.sent(&key, 0, Some("100"), "place").unwrap();
+    late.sent(&key, (0, 0), Some("100"), "place").unwrap();
     let answer = journal.answer(&claimed[0].key).unwrap().unwrap();
     let chunk = &answer.chunks[0];
     assert_eq!(
@@ -268,12 +270,24 @@ fn a_late_writer_takes_back_nothing_that_was_sent() {
 }
 
 #[test]
+fn what_arrived_is_recorded_though_another_writer_was_refused() {
+    let (dir, journal) = journal();
+    let late = Journal::open(dir.path()).unwrap();
+    let answer = NewMessage::plain("answer:1".to_owned(), MessageKind::Answer, None, "x".to_owned());
+    let key = &journal.claim(&[answer], |_| LIMIT).unwrap()[0].key;
+    assert!(journal.sending(key, 0, at(0)).unwrap() && late.sending(key, 0, at(1)).unwrap());
+    late.not_sent(key, 0, at(9), "too many requests", "place").unwrap();
+    assert!(journal.sent(key, (0, 0), Some("99"), "place").unwrap());
+    assert_eq!(journal.answer(key).unwrap().unwrap().chunks[0].state, ChunkState::Sent);
+}
+
+#[test]
 fn a_message_that_another_writer_moved_on_stays_where_it_is() {
     let (dir, journal) = journal();
     let late = Journal::open(dir.path()).unwrap();
     let key = &journal.claim(&[message("a", 1, "x")], |_| LIMIT).unwrap()[0].key;
     journal.reroute(key, 1, LIMIT).unwrap().unwrap();
-    assert!(!late.sent(key, 0, Some("99"), "the first place").unwrap());
+    assert!(!late.sent(key, (0, 0), Some("99"), "the first place").unwrap());
     assert!(journal.sending(key, 0, at(1)).unwrap());
     assert_eq!(late.reroute(key, 1, LIMIT).unwrap(), None);
     let open = &journal.messages().unwrap()[0];
@@ -294,7 +308,7 @@ fn what_a_message_carries_is_left_to_its_sender() {
     let key = &journal.claim(&[message(id, 1, "x")], |_| LIMIT).unwrap()[0].key;
     for step in [DeliveryState::Due, DeliveryState::Sending] {
         assert_eq!(state(&journal, id, 1), Some(step));
-        assert_eq!(restoring.hold_reminders(b"", line.as_bytes()).unwrap(), 1);
+        assert_eq!(restoring.hold_reminders(b"", line.as_bytes()).unwrap(), 0);
         late.task_moved(key, "b@2026-12-01T09:30", &LineHash::of(b"b"), &fact("b", 1)).unwrap();
         assert_eq!(state(&journal, id, 1), Some(step));
         journal.sending(key, 0, at(0)).unwrap();

@@ -67,7 +67,7 @@ enum SendEnd {
     /// All of it arrived.
     Sent,
     NotSent,
-    /// It isn't this machine's turn.
+    /// It isn't this machine's turn, or another process sent it meanwhile.
     Passed,
 }
 
@@ -190,10 +190,18 @@ impl<'c> Sender<'c> {
                 }
                 return self.give_up(&message, "every notifier refused it");
             };
-            match self.attempt(&message, chunk, &place, &rights).await? {
+            let Some(outcome) = self.attempt(&message, chunk, &place, &rights).await? else {
+                return Ok(SendEnd::Passed);
+            };
+            match outcome {
                 SendOutcome::Sent { message_id } => {
                     fail::fail_point!("deliver::before-sent-row");
-                    let is_whole = journal.sent(&message.key, chunk, message_id.as_deref(), &place.name())?;
+                    let is_whole = journal.sent(
+                        &message.key,
+                        (message.route, chunk),
+                        message_id.as_deref(),
+                        &place.name(),
+                    )?;
                     fail::fail_point!("deliver::after-sent-row");
                     journal.accepted(&place.name())?;
                     if is_whole {
@@ -325,7 +333,7 @@ impl<'c> Sender<'c> {
         chunk: usize,
         place: &Destination<'_>,
         rights: &MessageClaims,
-    ) -> Result<SendOutcome> {
+    ) -> Result<Option<SendOutcome>> {
         let (now, outgoing) = (self.pass.clock.now(), message.outgoing(chunk, place.scope));
         let state = &message.chunks[chunk];
         if let (ChunkState::Sending, Some(first)) = (state.state, state.first) {
@@ -339,21 +347,21 @@ impl<'c> Sender<'c> {
                 let is_free = |id: &str| !journal.belongs_to_delivery(id).unwrap_or_default();
                 match place.notifier.find(&outgoing, since, &is_free).await {
                     MessageLookup::Found { message_id } if !journal.belongs_to_delivery(&message_id)? => {
-                        return Ok(SendOutcome::Sent { message_id: Some(message_id) });
+                        return Ok(Some(SendOutcome::Sent { message_id: Some(message_id) }));
                     }
-                    MessageLookup::Later { reason } => return Ok(SendOutcome::Unknown { reason }),
+                    MessageLookup::Later { reason } => return Ok(Some(SendOutcome::Unknown { reason })),
                     MessageLookup::Found { .. } | MessageLookup::NotFound => {}
                 }
             }
         }
         fail::fail_point!("deliver::before-sending-row");
         if !self.pass.journal.sending(&message.key, chunk, now)? {
-            return Ok(SendOutcome::Unknown { reason: "another process sent it meanwhile".to_owned() });
+            return Ok(None);
         }
         fail::fail_point!("deliver::before-send");
         let Some(left) = rights.left(self.pass) else {
             let reason = "the machine's claim ran out before it was sent".to_owned();
-            return Ok(SendOutcome::Unknown { reason });
+            return Ok(Some(SendOutcome::Unknown { reason }));
         };
         let (began, until) = (tokio::time::Instant::now(), self.pass.clock.boot().saturating_add(left));
         let answer = tokio::select! {
@@ -362,9 +370,9 @@ impl<'c> Sender<'c> {
             () = rights.end(self.pass, until) => None,
         };
         fail::fail_point!("deliver::after-send");
-        Ok(answer.unwrap_or_else(|| SendOutcome::Unknown {
+        Ok(Some(answer.unwrap_or_else(|| SendOutcome::Unknown {
             reason: format!("{} did not answer in {} s", place.name(), began.elapsed().as_secs()),
-        }))
+        })))
     }
 
     fn not_sent(&mut self, message: &JournalMessage, retry: Timestamp, reason: &str) -> SendEnd {

@@ -3,7 +3,7 @@
 //! In a pattern `*` stands for any text within a name, `**` for any folders, `?` for one character. A pattern without
 //! these signs matches a path that contains it.
 
-use globset::GlobBuilder;
+use globset::{GlobBuilder, GlobMatcher};
 use regex_lite::Regex;
 
 use crate::config::{matched_by_character, with_literal_brackets};
@@ -12,8 +12,8 @@ use crate::search::analyze::fold;
 /// A pattern for paths.
 pub struct Pattern {
     text: String,
-    /// None for a plain one.
-    glob: Option<Regex>,
+    /// For ASCII paths, and for others; none for a plain one.
+    glob: Option<(GlobMatcher, Regex)>,
 }
 
 impl Pattern {
@@ -27,17 +27,21 @@ impl Pattern {
     /// Whether `path` fits.
     pub fn matches(&self, path: &str) -> bool {
         let path = fold(path);
-        self.glob.as_ref().map_or_else(|| path.contains(&self.text), |glob| glob.is_match(&path))
+        match &self.glob {
+            None => path.contains(&self.text),
+            Some((by_byte, _)) if path.is_ascii() => by_byte.is_match(&path),
+            Some((_, by_character)) => by_character.is_match(&path),
+        }
     }
 }
 
 /// Brackets and braces are what notes' names have, and stand for themselves.
-fn glob(text: &str) -> Option<Regex> {
+fn glob(text: &str) -> Option<(GlobMatcher, Regex)> {
     // A pattern without a folder means names anywhere.
     let at_any_depth = if text.contains('/') || text.starts_with("**") { "" } else { "**/" };
     let escaped = format!("{at_any_depth}{}", with_literal_brackets(text));
     let glob = GlobBuilder::new(&escaped).literal_separator(true).backslash_escape(false).build().ok()?;
-    Some(matched_by_character(&glob))
+    Some((glob.compile_matcher(), matched_by_character([&glob]).ok()?))
 }
 
 #[cfg(test)]

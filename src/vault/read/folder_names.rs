@@ -2,8 +2,9 @@
 //!
 //! A file system may list a replaced file at a new position. If the list is read in several pieces, such a file can
 //! stand in none of them (seen on tmpfs: half of all lists of a busy folder of 1,000 files). Therefore the pieces are
-//! large, and a folder that changed while it was read is read again. The result holds the names of all readings, so a
-//! name may belong to a file that was removed meanwhile.
+//! large, and a folder that changed while it was read, or shortly before, is read again: a file system's clock may be as
+//! coarse as two seconds. The result holds the names of all readings, so a name may belong to a file that was removed
+//! meanwhile.
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, CString};
@@ -11,9 +12,12 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::fs::{SeekFrom, fstat, seek};
 use rustix::io::Errno;
+use rustix::time::{ClockId, clock_gettime};
 
 /// The number of readings of a folder that does not stop changing.
 const MOST_READINGS: usize = 4;
+/// A folder that changed less than so many seconds ago may have changed again at the same time of its clock.
+const GRAIN: u64 = 3;
 
 /// The names in an open folder without `.` and `..`, in byte order.
 ///
@@ -30,7 +34,8 @@ pub(super) fn names_in(dir: impl AsFd) -> Result<BTreeSet<CString>, Errno> {
             Err(error) => return Err(error),
         }
         let after = fstat(dir)?;
-        if (before.st_mtime, before.st_mtime_nsec) == (after.st_mtime, after.st_mtime_nsec) {
+        let is_same = (before.st_mtime, before.st_mtime_nsec) == (after.st_mtime, after.st_mtime_nsec);
+        if is_same && clock_gettime(ClockId::Realtime).tv_sec.abs_diff(after.st_mtime) >= GRAIN {
             break;
         }
     }
@@ -39,7 +44,7 @@ pub(super) fn names_in(dir: impl AsFd) -> Result<BTreeSet<CString>, Errno> {
     Ok(names)
 }
 
-/// Gives all names of one reading. 64 KiB are some 2,000 names.
+/// Gives all names of one reading. 64 KiB are 1,000 to 2,000 names.
 #[cfg(target_os = "linux")]
 fn read_once(dir: BorrowedFd<'_>, give: &mut dyn FnMut(&CStr)) -> Result<(), Errno> {
     let mut buffer = Vec::with_capacity(65_536);

@@ -42,7 +42,7 @@ fn a_run_is_claimed_once_and_its_text_is_fixed_once() {
     let waiting = journal.answer(&run_message_key(&run.key)).unwrap().unwrap();
     assert_eq!((waiting.is_sent(), waiting.body.as_str()), (false, "text"));
     journal.sending(&waiting.key, 0, now).unwrap();
-    journal.sent(&waiting.key, 0, Some("m1"), "place").unwrap();
+    journal.sent(&waiting.key, (0, 0), Some("m1"), "place").unwrap();
     assert!(journal.belongs_to_delivery("m1").unwrap());
     assert!(journal.answer(&run_message_key(&run.key)).unwrap().unwrap().is_sent());
     journal.finish_run(&run.key, None).unwrap();
