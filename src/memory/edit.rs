@@ -286,9 +286,7 @@ fn rewritten(item: &MemoryItem, was: &str, new: &str) -> Result<String> {
         memory::fields(old).into_iter().filter(|(key, _)| !given.iter().any(|(known, _)| known == key));
     let mut marks: Vec<String> = kept.map(|(key, value)| format!("[{key}:: {value}]")).collect();
     let own = Scope::of_text(&text);
-    marks.extend(
-        item.scopes.iter().filter(|scope| !own.contains(scope)).filter_map(Scope::tag),
-    );
+    marks.extend(item.scopes.iter().filter(|scope| !own.contains(scope)).filter_map(Scope::tag));
     let bullet = wording::bullet(&lead, &text, &marks.join(" "));
     Ok(item::with_marker_of(was, &bullet))
 }

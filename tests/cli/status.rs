@@ -96,10 +96,7 @@ fn a_full_disk_is_a_problem() {
     let mut vault = TestVault::new(FIXTURE);
     vault.run(&["status"]).ok().lacks("less than 1 MB");
     vault.env("FAILPOINTS", "config::full-disk=return");
-    vault
-        .run(&["status"])
-        .exits(1)
-        .says("problem   less than 1 MB is free on the disk of `[STATE]`");
+    vault.run(&["status"]).exits(1).says("problem   less than 1 MB is free on the disk of `[STATE]`");
 }
 
 #[test]
