@@ -89,7 +89,7 @@ async fn a_question_that_people_reply_to_before_it_is_read_is_answered() {
     // Without a place in its history, a channel is read from the start of the program.
     rig.wait("the direct messages read", || rig.has_cursor(dm)).await;
     running.crash().await;
-    let hurry = |channel, author, to: u64| rig.reply(channel, author, to, "hurry, please");
+    let hurry = |channel, author, to: u64| rig.reply(channel, author, &to, "hurry, please");
     let questions = [ALICE, MALLORY].map(|author| {
         let question = rig.ask("the dentist?");
         hurry(CHANNEL, author, question);

@@ -47,7 +47,7 @@ async fn the_bot_answers_its_role_and_replies_but_no_stranger() {
     rig.say("<@&600> dentist?");
     rig.wait_said(CHANNEL, 5).await;
     let answer = rig.fake.messages(CHANNEL).pop().unwrap();
-    rig.reply(CHANNEL, ALICE, answer["id"].as_str().unwrap(), "and the dentist's name?");
+    rig.reply(CHANNEL, ALICE, &answer["id"].as_str().unwrap(), "and the dentist's name?");
     rig.wait_said(CHANNEL, 7).await;
     let dm = { rig.fake.world().dm(MALLORY) };
     rig.fake.say(dm, MALLORY, "psst, dentist");
@@ -186,16 +186,17 @@ async fn what_is_said_while_a_page_of_history_stumbles_stands_after_that_page() 
     let mut wanted = vec![];
     rig.says(&mut wanted, "first");
     rig.wait_said(CHANNEL, 1).await;
-    let mut world = rig.fake.world();
-    for n in 0..130 {
-        wanted.push(format!("lost {n}"));
-        // No event tells of it.
-        let message = world.message(CHANNEL, ALICE, &json!({ "content": wanted.last() }));
-        let id = world.store(message, false);
-        // Whichever of them begins the second page: that page can't be had at first.
-        rig.fake.fault("GET", &format!("after={id}"), Fault::refuse(500, 0, "oops"), 9);
+    {
+        let mut world = rig.fake.world();
+        for n in 0..130 {
+            wanted.push(format!("lost {n}"));
+            // No event tells of it.
+            let message = world.message(CHANNEL, ALICE, &json!({ "content": wanted.last() }));
+            let id = world.store(message, false);
+            // Whichever of them begins the second page: that page can't be had at first.
+            rig.fake.fault("GET", &format!("after={id}"), Fault::refuse(500, 0, "oops"), 9);
+        }
     }
-    drop(world);
     let stumbled =
         || rig.fake.requests("GET", "/messages").iter().filter(|request| request.status == 500).count();
     rig.wait("a page that stumbles", || stumbled() > 0).await;

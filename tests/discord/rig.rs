@@ -424,7 +424,7 @@ impl Rig {
     }
 
     /// Somebody says something in reply to a message.
-    pub fn reply(&self, channel: u64, author: u64, to: impl ToString, text: &str) -> u64 {
+    pub fn reply(&self, channel: u64, author: u64, to: &impl ToString, text: &str) -> u64 {
         let reference = json!({ "message_id": to.to_string() });
         self.fake.post(channel, author, json!({ "content": text, "message_reference": reference }))
     }

@@ -45,7 +45,7 @@ async fn each_request_is_made_again_from_the_notes_with_and_without_state() {
         asked.push(rig.asked_and_over(text).await);
     }
     let first = rig.fake.messages(CHANNEL).remove(1);
-    let id = rig.reply(CHANNEL, ALICE, first["id"].as_str().unwrap(), "Which kind?");
+    let id = rig.reply(CHANNEL, ALICE, &first["id"].as_str().unwrap(), "Which kind?");
     rig.wait("its answer", || rig.is_over(id)).await;
     asked.push(id);
     let told = rig.server.requests().pop().unwrap();

@@ -158,7 +158,7 @@ fn check(steps: &[Step]) {
                 drop(index);
                 index = vault.index();
             }
-            Step::Merge => _ = index.store().unwrap().compact(u64::MAX).unwrap(),
+            Step::Merge => index.store().unwrap().compact(u64::MAX).unwrap(),
             _ => {}
         }
     }
