@@ -42,9 +42,13 @@ fn what_is_past_says_when_and_by_which_way_it_was_told() {
     assert_eq!(pick(how, "by missed"), json!([["console"], 0]));
     assert!(how["at"].as_str().unwrap().starts_with("2026-12-01T09:10:"), "{how}");
     // Gone from the note, and still there tomorrow.
-    vault.set_now("2026-12-02T08:00:00Z");
+    vault.set_now("2026-12-04T08:00:00Z");
+    let asked = "---\nid: a\nstatus: pending\ndue: 2026-12-01T09:30:00Z\n---\nAsk\nKyle\n";
+    vault.write("COMMITMENTS.md", asked);
+    drop(vault.run(&["tick"]).ok());
     let text = vault.run(&["agenda", "--from", "2026-12-01", "--days", "1"]).ok().stdout;
-    assert_eq!(text, "Tue 1 Dec 2026\n  09:00  Pay rent  told by console, 10 min late\n");
+    let asked = "09:30  Ask Kyle  follow-up  told by console, 2 days late";
+    assert_eq!(text, format!("Tue 1 Dec 2026\n  09:00  Pay rent  told by console, 10 min late\n  {asked}\n"));
 }
 
 /// Repeats of other plugins' tasks: none comes before the one before it is done.
@@ -128,6 +132,9 @@ fn one_time_is_moved_or_left_out_and_the_others_stay() {
     // The next of a month's last days.
     drop(vault.run(&["remind", "move", "Report", "2027-01-02"]).ok());
     assert!(vault.read("Reminders.md").contains("date=2027-01-31 time=10:00 recur=monthly msg=\"Report\""));
+    // A day on which its time has passed is no other time.
+    vault.set_now("2026-12-01T10:05:00Z");
+    vault.run(&["remind", "move", "rid_CCCCCCCCCCCC", "2026-12-01"]).exits(2).warns("is in the past");
     // One edit, one undo.
     drop(vault.run(&["undo", "3"]).ok());
     assert_eq!(vault.read("Reminders.md"), TestVault::new(NOTES).read("Reminders.md"));

@@ -31,6 +31,19 @@ fn one_that_fails_is_tried_alone_until_it_takes_it() {
 }
 
 #[test]
+fn one_that_was_out_of_reach_says_how_late_it_is() {
+    let late = "Reminder: Call (due 09:30, 3 h late)";
+    // What may have come keeps its words, by which it is looked for.
+    for (fault, told) in [(Fault::Unreachable(None), late), (Fault::Nothing, "Reminder: Call")] {
+        let mut world = one();
+        world.others[0].fault(fault);
+        world.tick();
+        world.later(secs(3 * 3600)).tick();
+        assert_eq!([world.place.texts(), world.other()], [["Reminder: Call"], [told]]);
+    }
+}
+
+#[test]
 fn while_the_one_that_counts_fails_the_other_is_told_once() {
     let mut world = one();
     for _ in 0..5 {
@@ -86,8 +99,7 @@ fn a_tag_leads_elsewhere() {
 
 #[test]
 fn what_the_place_of_a_tag_refuses_comes_on_the_console() {
-    let settings = "[notify]\ntags = { work = [\"desktop\"] }\n";
-    let vault = TestVault::new(&format!("//- /vault-agent.toml\n{settings}"));
+    let vault = TestVault::new("//- /vault-agent.toml\n[notify]\ntags = { work = [\"desktop\"] }\n");
     vault.write("Reminders.md", due(&["Plan #work"]));
     vault.run(&["tick"]).ok().says("Plan #work");
     assert_eq!(vault.read("Reminders.md"), "");

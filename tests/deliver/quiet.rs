@@ -62,6 +62,7 @@ fn what_waits_for_the_morning_is_snoozed_and_comes_once() {
     run.says("due: 2026-12-02T12:30:00Z # late").says("Ask Kyle");
     assert_eq!(vault.read("COMMITMENTS.md"), block.replace("2026-12-01T23:00:00Z", "2026-12-02T12:30:00Z"));
     assert_eq!(vault.tick_at("2026-12-01T23:05:00Z"), "");
+    vault.run(&["status"]).ok().says("quiet     until Wed 2 Dec 07:00 (in 7 h)");
     let run = vault.sh("remind snooze rid_AAAAAAAAAAAA --until '2026-12-02 12:00'").ok();
     assert_eq!(run.stdout, line("2026-12-02", "12:00", "none", "Call", &id('A')));
     let morning = vault.tick_at("2026-12-02T07:00:00Z");

@@ -82,6 +82,10 @@ fn lines(workspace: &Workspace, report: &StatusReport, count: usize) -> Vec<Stri
     if let Some(pause) = workspace.pause().filter(|pause| pause.holds(now)) {
         out.push(format!("paused    {}", pause.words(workspace.zone.tz()).trim_start_matches("paused ")));
     }
+    if let Some(until) = workspace.notify_rules().quiet_until(&workspace.zone, now) {
+        let until = format_instant(until, now, workspace.zone.tz());
+        out.push(format!("quiet     until {until}: what is due waits, unless it is urgent"));
+    }
     #[cfg(feature = "assistant")]
     out.extend(report.brains.iter().map(|brain| format!("brain     {}: {}", brain.name, brain.state(now))));
     #[cfg(feature = "assistant")]

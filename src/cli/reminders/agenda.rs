@@ -5,6 +5,7 @@ use jiff::civil::Date;
 
 use crate::agenda::{self, AgendaEntry, EntryState};
 use crate::cli::prelude::*;
+use crate::deliver::compose;
 use crate::tasks::Scanner;
 
 /// Shows the entries of some days: reminders, follow-ups, tasks of other plugins and routines, with each recurrence.
@@ -70,7 +71,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 
 /// `Call Mum (weekly) told at 09:31 by discord, 1 min late`.
 fn describe(entry: &AgendaEntry) -> String {
-    let mut out = entry.msg.clone();
+    let mut out = crate::format::one_line(&entry.msg);
     match &entry.recur {
         Some(_) if entry.times > 1 => out.push_str(&format!(" ({} times)", entry.times)),
         Some(recur) => out.push_str(&format!(" ({recur})")),
@@ -87,7 +88,7 @@ fn describe(entry: &AgendaEntry) -> String {
         out.push_str(&format!(" by {}", told.by.join(", ")));
     }
     if told.late_seconds >= 60 {
-        out.push_str(&format!(", {} min late", told.late_seconds / 60));
+        out.push_str(&format!(", {} late", compose::duration(SignedDuration::from_secs(told.late_seconds))));
     }
     if let Some(outcome) = &told.outcome {
         out.push_str(&format!(": {outcome}"));

@@ -7,6 +7,7 @@ use crate::cli::prelude::*;
 use crate::format::reminder::{ParsedLine, Recur, parse_line};
 use crate::reminders::PreviewedReminder;
 use crate::tasks::{Scanner, TaskAction, TaskRewrite, is_task_id};
+use crate::when::WhenError;
 
 impl Remind<'_> {
     pub(super) fn skip(&self, id: &str) -> CommandResult {
@@ -46,10 +47,12 @@ impl Remind<'_> {
             self.reminders().line(id).ok().map(|line| line.reminder.time)
         };
         // A day alone keeps the time: with another time behind it, a phrase that has one can't be read.
-        let kept = time
-            .map(|time| time.strftime("%H:%M"))
-            .and_then(|time| when::parse_when(&format!("{when} {time}"), now, zone).ok());
-        let local = kept.map_or_else(|| when::parse_when(when, now, zone), Ok)?;
+        let kept =
+            time.map(|time| when::parse_when(&format!("{when} {}", time.strftime("%H:%M")), now, zone));
+        let local = match kept {
+            None | Some(Err(WhenError::NotUnderstood { .. })) => when::parse_when(when, now, zone)?,
+            Some(kept) => kept?,
+        };
         if is_task_id(id) {
             return self.rewrite("moved", id, TaskRewrite { to: Some(local), words: None });
         }

@@ -211,9 +211,18 @@ impl Journal {
             let Some(message) = before else { return Ok(None) };
             let sql = "UPDATE messages SET route = ?2, retry_ms = NULL WHERE key = ?1";
             tx.execute(sql, params![key, route])?;
-            tx.execute("DELETE FROM chunks WHERE message = ?1", [key])?;
-            insert_chunks(tx, message.kind, key, route, &message.body, limit)?;
-            Ok(read_messages(tx, "WHERE key = ?1", &[&key])?.pop())
+            cut_anew(tx, &JournalMessage { route, ..message }, limit)
+        })
+    }
+
+    /// Gives a message of which surely nothing was sent its present facts and body. Returns the changed message; none
+    /// if another process has begun or ended it.
+    pub fn reword(&self, message: &JournalMessage, limit: usize) -> Result<Option<JournalMessage>> {
+        self.db.write(|tx| {
+            let sql = "UPDATE messages SET facts = ?2, body = ?3 WHERE key = ?1
+                       AND NOT EXISTS (SELECT 1 FROM chunks WHERE message = ?1 AND state <> 'due')";
+            let is_unsent = tx.execute(sql, params![message.key, to_json(&message.facts), message.body])? > 0;
+            if is_unsent { cut_anew(tx, message, limit) } else { Ok(None) }
         })
     }
 
@@ -275,6 +284,17 @@ pub(super) fn claim_one(tx: &Transaction<'_>, message: &NewMessage, limit: usize
         tx.execute("UPDATE deliveries SET state = 'sending' WHERE message = ?1", [id])?;
     }
     Ok(true)
+}
+
+/// Cuts a message into chunks again, and reads it.
+fn cut_anew(
+    tx: &Transaction<'_>,
+    message: &JournalMessage,
+    limit: usize,
+) -> rusqlite::Result<Option<JournalMessage>> {
+    tx.execute("DELETE FROM chunks WHERE message = ?1", [&message.key])?;
+    insert_chunks(tx, message.kind, &message.key, message.route, &message.body, limit)?;
+    Ok(read_messages(tx, "WHERE key = ?1", &[&message.key])?.pop())
 }
 
 fn insert_chunks(

@@ -2,8 +2,10 @@
 
 use super::Pass;
 use super::plan::Phrases;
-use super::planned::{PendingSend, recipient};
-use crate::deliver::delivery_journal::{CopyState, LineHash, NewMessage, Recipient};
+use super::planned::{PendingSend, late_seconds, recipient};
+use crate::deliver::delivery_journal::{
+    ChunkState, CopyState, JournalMessage, LineHash, NewMessage, Recipient,
+};
 use crate::deliver::prelude::*;
 use crate::deliver::words::{compose, phrase_check};
 use crate::schedule;
@@ -57,6 +59,21 @@ pub(super) fn copies(pass: Pass<'_>, fires: &[PendingSend], phrases: &Phrases) -
         out.extend(messages(pass, parts, phrases));
     }
     Ok(out)
+}
+
+/// A copy of which surely nothing was sent says how late it is by now. `None` if another process sends it.
+pub(super) fn with_lateness(pass: Pass<'_>, mut message: JournalMessage) -> Result<Option<JournalMessage>> {
+    let is_unsent = message.chunks.iter().all(|chunk| chunk.state == ChunkState::Due);
+    let missed = |fact: &NotifiedItem| schedule::is_missed(fact.due.duration_until(pass.now));
+    if !(message.to.is_copy() && is_unsent && message.facts.iter().any(missed)) {
+        return Ok(Some(message));
+    }
+    message.facts.iter_mut().for_each(|fact| fact.late_seconds = late_seconds(fact.due, pass.now));
+    message.body = match message.facts.as_slice() {
+        [one] => compose::single(one, pass.today()),
+        all => compose::digest(all, pass.today()),
+    };
+    pass.journal.reword(&message, pass.delivery_order.limit(&message.to))
 }
 
 /// The key of the message to `to` with all of `deliveries`.

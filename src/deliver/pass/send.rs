@@ -151,6 +151,7 @@ impl<'c> Sender<'c> {
                 continue;
             }
             let (lane, is_copy) = (lane(&message), message.to.is_copy());
+            let Some(message) = super::messages::with_lateness(self.pass, message)? else { continue };
             match self.deliver_one(message).await? {
                 SendEnd::Sent => drop(self.failures.remove(&lane)),
                 SendEnd::NotSent => {

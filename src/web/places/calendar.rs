@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use jiff::civil::Date;
-use jiff::{Span, Timestamp, ToSpan};
+use jiff::{SignedDuration, Span, Timestamp, ToSpan};
 
 use super::prelude::*;
 use crate::agenda::{self, Agenda, AgendaEntry, EntryKind, EntryState};
+use crate::deliver::compose;
 use crate::web::line_actions::minute;
 
 /// The most entries of one day in a month's view; a week's view shows all.
@@ -228,7 +229,8 @@ fn head(visit: &Visit<'_>, entry: &AgendaEntry) -> Markup {
 /// `at 09:31, 1 min late, by discord`.
 fn told_words(told: &agenda::DeliveryDetail) -> String {
     let at = told.at.as_ref().map(|at| format!("at {}", at.get(11..16).unwrap_or(at)));
-    let late = (told.late_seconds >= 60).then(|| format!("{} min late", told.late_seconds / 60));
+    let late = (told.late_seconds >= 60)
+        .then(|| format!("{} late", compose::duration(SignedDuration::from_secs(told.late_seconds))));
     let by = (!told.by.is_empty()).then(|| format!("by {}", told.by.join(", ")));
     let missed = (told.missed > 0).then(|| format!("{} missed before it", told.missed));
     [at, late, by, missed, told.outcome.clone()].into_iter().flatten().collect::<Vec<_>>().join(", ")

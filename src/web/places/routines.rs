@@ -7,8 +7,8 @@ use tokio_util::sync::CancellationToken;
 use super::prelude::*;
 use super::turns::cost_words;
 use crate::agent::{VaultApprovals, Waiter};
-use crate::deliver::Console;
 use crate::deliver::delivery_journal::RoutineRun;
+use crate::deliver::{Console, compose};
 use crate::pause;
 use crate::reminders::rfc3339;
 use crate::routines::{self, ListedRoutine, Preview, RoutineNote};
@@ -228,7 +228,7 @@ fn runs_table(visit: &Visit<'_>, runs: &[RunView]) -> Markup {
         [
             html! {
                 (visit.at(run.due.parse().unwrap_or(visit.now)))
-                @if run.late_seconds >= 60 { ", " (run.late_seconds / 60) " min late" }
+                @if run.late_seconds >= 60 { ", " (compose::duration(SignedDuration::from_secs(run.late_seconds))) " late" }
                 @if run.missed > 0 { ", " (run.missed) " missed runs included" }
             },
             html! { (run.outcome.as_deref().unwrap_or("under way")) },
