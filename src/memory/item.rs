@@ -104,13 +104,14 @@ pub(super) fn with_marker_of(was: &str, bullet: &str) -> String {
     format!("{marker}{}", &bullet[1..])
 }
 
-/// The bytes with a bullet in the place of a memory; its lines end as the note's do, and its last one as the memory's.
+/// The bytes with a bullet in the place of a memory; its lines end as the memory's do, or else the note's.
 pub(super) fn with_bullet(bytes: &[u8], item: &MemoryItem, bullet: &str) -> Vec<u8> {
     let (before, rest) = bytes.split_at(item.range.start);
     let (own, rest) = rest.split_at(item.range.len());
-    let last = if own.ends_with(b"\n") { terminator_of(bytes) } else { "" };
-    let bullet = bullet.trim_end_matches('\n').replace('\n', terminator_of(bytes));
-    [before, bullet.as_bytes(), last.as_bytes(), rest].concat()
+    let last = [&b"\r\n"[..], b"\n"].into_iter().find(|end| own.ends_with(end)).unwrap_or_default();
+    let end = terminator_of(if own.contains(&b'\n') { own } else { bytes });
+    let bullet = bullet.trim_end_matches('\n').replace('\n', end);
+    [before, bullet.as_bytes(), last, rest].concat()
 }
 
 /// The reason of a write that removes a memory, with the line that was named as a trailer.

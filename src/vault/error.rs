@@ -52,12 +52,17 @@ impl VaultError {
         matches!(self, Self::NotFound(_))
     }
 
+    /// Whether something else, or nothing, is in the place of the note or of its folder.
+    pub fn is_replaced(&self) -> bool {
+        matches!(self, Self::NotFound(_) | Self::NotAFile(..) | Self::Escapes(_) | Self::Loop(_))
+    }
+
     pub(super) fn io(path: &NotePath, source: io::Error) -> Self {
         if source.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
             return Self::Loop(path.clone());
         }
         match source.kind() {
-            io::ErrorKind::NotFound => Self::NotFound(path.clone()),
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::NotFound(path.clone()),
             io::ErrorKind::IsADirectory => Self::NotAFile(path.clone(), "a folder"),
             _ => Self::Io(path.clone(), source),
         }

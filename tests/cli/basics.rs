@@ -163,6 +163,13 @@ fn a_note_that_a_person_made_short_is_still_rewritten_by_tick() {
     let vault = TestVault::new(&format!("//- /Reminders.md\n{long}"));
     let _ = vault.run(&["tick"]).ok();
     vault.write("Reminders.md", "- [ ] date=2026-12-01 time=09:00 recur=none msg=\"now\"\n");
+    // What an earlier edit left and can't be looked at holds up nothing.
+    vault.write("hidden/x.md", "");
+    let record =
+        json!({ "path": "Reminders.md", "name": "hidden", "since": "2026-12-01T09:00:00Z", "base_len": 0 });
+    let displaced = vault.state().join("edits/displaced");
+    fs::create_dir_all(&displaced).unwrap();
+    fs::write(displaced.join("hidden.record"), format!("{record}\n")).unwrap();
     let report = vault.json(&["tick"]);
     assert_eq!(report["fired"].as_array().unwrap().len(), 1, "{report}");
     assert_eq!(vault.read("Reminders.md"), "");

@@ -224,6 +224,20 @@ fn a_link_to_nothing_in_a_note_s_place_stops_no_other() {
     room.clock.advance(SignedDuration::from_secs(61));
     room.editor.recover().unwrap();
     assert_eq!(room.names(), [FILE, "other.md"], "nothing hidden stays");
+    // Nor does what stands in the place of its folder.
+    let puts: [fn(PathBuf) -> std::io::Result<()>; 3] = [
+        |at| std::fs::write(at, ""),
+        |at| std::os::unix::fs::symlink("/", at),
+        |at| std::os::unix::fs::symlink("d", at),
+    ];
+    for put in puts {
+        room.write("d/x.md", "a\n");
+        room.append("d/x.md", "b").unwrap();
+        std::fs::remove_dir_all(room.path("d")).unwrap();
+        put(room.path("d")).unwrap();
+        room.editor.recover().unwrap();
+        std::fs::remove_file(room.path("d")).unwrap();
+    }
 }
 
 #[test]

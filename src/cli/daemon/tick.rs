@@ -46,7 +46,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         if let Some(other) = DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()) {
             return Err(other.into());
         }
-        workspace.editor.recover()?;
+        workspace.recover_edits();
         workspace = init::ensure_own_times(context, workspace)?;
         // A running daemon makes the snapshots and the claims.
         if DaemonLock::holder(&workspace.dirs.state).is_none() {

@@ -149,15 +149,18 @@ impl Editor {
     fn carry_over_one(&self, journal: &JournalLock<'_>, record: Record) -> Result<()> {
         let place = match self.vault.locate(&record.path) {
             Ok(place) => place,
-            // Its folder is deleted, and the displaced file with it.
-            Err(error) if error.is_not_found() && self.vault.is_present() => {
-                self.forget_displaced(&record.name);
-                return Ok(());
-            }
             // A link to nothing, or out of the vault, stands in the note's place by now: the file lies beside it.
             Err(error) => {
                 let hidden = record.path.beside(&record.name).filter(|hidden| self.vault.exists(hidden));
-                hidden.and_then(|hidden| self.vault.locate(&hidden).ok()).ok_or(error)?
+                match hidden.and_then(|hidden| self.vault.locate(&hidden).ok()) {
+                    Some(place) => place,
+                    // Its folder is deleted or replaced, and the displaced file with it.
+                    None if error.is_replaced() && self.vault.is_present() => {
+                        self.forget_displaced(&record.name);
+                        return Ok(());
+                    }
+                    None => return Err(error.into()),
+                }
             }
         };
         let opened = match open_in(&place.dir, &*record.name, OFlags::NONBLOCK) {

@@ -102,13 +102,9 @@ impl Editor {
             EditKind::Remove { kept } => self.recover_remove(entry, kept),
         };
         match recovered {
-            // A folder, a link or nothing is in the note's place since.
-            Err(EditError::Vault(
-                VaultError::NotFound(_)
-                | VaultError::NotAFile { .. }
-                | VaultError::Escapes(_)
-                | VaultError::Loop(_),
-            )) if self.vault.is_present() => Ok(self.person_wins(entry, None)),
+            Err(EditError::Vault(error)) if error.is_replaced() && self.vault.is_present() => {
+                Ok(self.person_wins(entry, None))
+            }
             recovered => recovered,
         }
     }
