@@ -148,7 +148,10 @@ async fn what_is_said_while_a_turn_runs_becomes_one_turn_after_it() {
     let _running = rig.run().await;
     tool.asked(&rig, "first?", 1).await;
     let last = ["second?", "third?", "fourth?"].map(|text| rig.ask(text))[2];
-    rig.wait("the questions", || rig.turns(TurnState::Accepted) == 3).await;
+    let gone = rig.ask("never mind?");
+    rig.wait("the questions", || rig.turns(TurnState::Accepted) == 4).await;
+    rig.fake.delete(CHANNEL, gone);
+    rig.wait("the deletion", || rig.noted("deleted") == 1).await;
     tool.gate.add_permits(10);
     rig.wait_done(4).await;
     assert_eq!(rig.answers(), ["First.", "All three."]);
