@@ -17,6 +17,7 @@ use crate::brain::codex::Codex;
 use crate::brain::failover::BrainId;
 use crate::brain::harness::{HarnessSetup, McpServerCommand};
 use crate::brain::process::{self, Supervision};
+use crate::brain::scrub::scrub_reply;
 use crate::brain::wire::{self, BrainTimeouts, WireBrain, WireFormat};
 use crate::brain::{
     BrainError, CallProgress, FailureClass, Harness, HarnessHost, HarnessTask, Reply, Request,
@@ -36,7 +37,7 @@ pub struct PreparedBrain {
     pub id: BrainId,
     /// The fault of one of its keys, with its remedy.
     pub problem: Option<String>,
-    keys: Vec<SecretString>,
+    pub(super) keys: Vec<SecretString>,
 }
 
 /// All brains of the settings, in their order. `root` is the vault's folder.
@@ -157,18 +158,19 @@ impl PreparedBrain {
             let message = format!("its folder `{}` can't be made: {error}", dir.display());
             return BrainClient::Unavailable(FailureClass::Crash, message);
         }
-        BrainClient::Program(harness(HarnessSetup {
+        let setup = HarnessSetup {
             brain: self.settings.name.clone(),
             command: self.settings.command(),
             model: self.settings.model.clone(),
             url: self.settings.url.clone(),
-            key,
+            key: key.clone(),
             key_env: self.settings.key_env.clone(),
             tools: self.settings.tools.clone(),
             supervision: Supervision { state: context.state.clone(), timeouts: context.timeouts },
             dir,
             server: context.server.clone(),
-        }))
+        };
+        BrainClient::Program(harness(setup), key)
     }
 }
 
@@ -212,8 +214,8 @@ fn keys(brain: &config::BrainSettings, root: &Path) -> (Vec<SecretString>, Optio
 pub enum BrainClient {
     /// A model behind an HTTP format.
     Wire(WireBrain),
-    /// A program with a loop of its own.
-    Program(Box<dyn Harness>),
+    /// A program with a loop of its own, and its key.
+    Program(Box<dyn Harness>, Option<SecretString>),
     /// It can't be asked: it lacks the key that it wants, or its folder can't be made.
     Unavailable(FailureClass, String),
 }
@@ -249,7 +251,11 @@ impl BrainClient {
     ) -> Result<Reply, BrainError> {
         match self {
             Self::Wire(brain) => brain.call(task.request, &mut CallProgress::default(), cancel).await,
-            Self::Program(harness) => harness.run(task, host, cancel).await,
+            Self::Program(harness, key) => {
+                let mut reply = harness.run(task, host, cancel).await?;
+                key.iter().for_each(|key| scrub_reply(&mut reply, key.expose_secret()));
+                Ok(reply)
+            }
             Self::Unavailable(class, why) => Err(BrainError::new(*class, why.clone())),
         }
     }

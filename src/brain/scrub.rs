@@ -30,12 +30,17 @@ pub fn scrub(text: &str, secrets: &[&str]) -> String {
     shortened(&one_line(&redact(&text)), MOST).into_owned()
 }
 
-/// Removes the server's key from its answer, including calls and raw items. A key of fewer than 8 bytes, or of fewer
-/// than 16 without a digit, stays: it is a placeholder for a local server (`ollama`, `lm-studio`), a word that an
-/// answer may contain.
+/// Whether a key is a placeholder for a local server (`ollama`, `lm-studio`), a word that any text may contain: fewer
+/// than 8 bytes, or fewer than 16 without a digit.
+pub fn is_placeholder(key: &str) -> bool {
+    let key = key.trim();
+    key.len() < 8 || (key.len() < 16 && !key.bytes().any(|byte| byte.is_ascii_digit()))
+}
+
+/// Removes a brain's key from its answer, including calls and raw items. A placeholder stays.
 pub fn scrub_reply(reply: &mut Reply, key: &str) {
     let key = key.trim();
-    if key.len() < 8 || (key.len() < 16 && !key.bytes().any(|byte| byte.is_ascii_digit())) {
+    if is_placeholder(key) {
         return;
     }
     hide_in(&mut reply.text, key);

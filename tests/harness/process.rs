@@ -76,3 +76,16 @@ fn a_child_ends_with_us_however_we_end() {
     gone("16181");
     gone("16180");
 }
+
+#[tokio::test]
+async fn a_program_that_writes_without_end_is_told() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut child = shell(temp.path(), "exec yes \"\\\"$(head -c 100000 /dev/zero | tr '\\0' x)\\\"\"");
+    let said = loop {
+        match child.next().await {
+            Ok(line) => assert!(line.is_some(), "it has no end"),
+            Err(error) => break error.message,
+        }
+    };
+    assert_eq!(said, "it wrote more than 128 MiB");
+}

@@ -21,7 +21,7 @@ use crate::harness::{stand, stand_in};
 
 pub use crate::agent::rig::Person;
 
-pub const CLAUDE_KEY: &str = "sk-ant-harness-0123456789abcdef";
+pub const CLAUDE_KEY: &str = "harness-key-0123456789abcdef";
 
 /// Keeps what a turn notes.
 #[derive(Default)]

@@ -161,8 +161,10 @@ impl Program {
             let (text, tool_calls) = (reply.text.clone(), reply.tool_calls.clone());
             request.messages.push(Message::Assistant { text, tool_calls, raw: None });
             if reply.tool_calls.is_empty() {
+                let key = std::env::var("ANTHROPIC_API_KEY").map(|key| format!(" {key}"));
+                let said = reply.text.clone() + &key.ok().filter(|_| self.is("tell-key")).unwrap_or_default();
                 let usd = 0.25 * request.messages.len() as f64;
-                self.say(json!({"type": "result", "subtype": "success", "is_error": false, "result": reply.text,
+                self.say(json!({"type": "result", "subtype": "success", "is_error": false, "result": said,
                     "stop_reason": "end_turn", "usage": usage, "num_turns": self.calls, "total_cost_usd": usd}));
                 return 0;
             }

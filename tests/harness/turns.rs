@@ -56,19 +56,20 @@ async fn a_tool_of_its_own_is_asked_about() {
     for (verdict, ran) in
         [(ApprovalVerdict::Yes, true), (ApprovalVerdict::No, false), (ApprovalVerdict::NoApprover, false)]
     {
-        let mut rig = Rig::new(|rig| format!("{}tools = [\"Bash\"]\n", rig.brain("claude-code", "cc"))).await;
+        let brain = |rig: &Rig| rig.brain("claude-code", "cc+tell-key");
+        let mut rig = Rig::new(|rig| format!("{}tools = [\"Bash\"]\n", brain(rig))).await;
         rig.person = Person::who_says(verdict);
         let file = rig.dir().join("made");
-        let command = format!("touch {} && echo made it", file.display());
+        let command = format!("touch {} && echo made it: $ANTHROPIC_API_KEY", file.display());
         rig.server.script(vec![Reply::tool("Bash", json!({"command": command})), Reply::text("So be it.")]);
-        assert_eq!(rig.ask(1, "make it").await.unwrap().text, "So be it.");
+        assert_eq!(rig.ask(1, "make it").await.unwrap().text, "So be it. [hidden]");
         assert_eq!(file.exists(), ran, "{verdict:?}");
         let asked = rig.person.asked.lock().unwrap();
         let (wanted, caller) = &asked[0];
         assert!(wanted.run.starts_with("Bash {") && wanted.run.contains("touch"), "{}", wanted.run);
         assert_eq!((caller.turn.as_str(), caller.number, caller.brain.as_str()), ("1", 0, "cc"));
         let end = rig.tools(1).remove(0).result.unwrap();
-        assert_eq!((end.text.contains("made it"), end.is_error), (ran, !ran), "{}", end.text);
+        assert_eq!((end.text.contains("made it: [hidden]"), end.is_error), (ran, !ran), "{}", end.text);
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use async_trait::async_trait;
+use secrecy::ExposeSecret;
 use tokio_util::sync::CancellationToken;
 
 use super::ask_chain::call_row;
@@ -19,6 +20,7 @@ use super::rounds::note_tool;
 use crate::agent::brain_chain::BrainCall;
 use crate::agent::skills::HiddenSecrets;
 use crate::agent::tools::{ApprovalRequest, ApprovalSubject, ApprovalVerdict, Caller, Precondition};
+use crate::brain::scrub::is_placeholder;
 use crate::brain::{FailureClass, HarnessHost, HarnessTask, Message, Request, ToolCall, ToolResult, Usage};
 use crate::config::{McpServer, mcp_hosts};
 use crate::turn::fit_results::fit_results;
@@ -62,7 +64,8 @@ impl TurnRun<'_> {
             servers: &servers,
         };
         let of = |server| crate::agent::servers::secrets(server, &self.parts.workspace);
-        let secrets: Vec<_> = servers.iter().flat_map(of).collect();
+        let keys = member.prepared.keys.iter().filter(|key| !is_placeholder(key.expose_secret()));
+        let secrets: Vec<_> = servers.iter().flat_map(of).chain(keys.cloned()).collect();
         let hidden = HiddenSecrets::new(secrets.iter());
         let watcher = HarnessWatcher::new(self, &brain.name, hidden)?;
         let began = Instant::now();
@@ -156,7 +159,7 @@ struct HarnessWatcher<'a> {
     before: u64,
     /// The names of our own tools.
     ours: Vec<String>,
-    /// The secrets of MCP servers, removed from their output before it is recorded.
+    /// The brain's keys and the secrets of MCP servers, removed from output before it is recorded.
     hidden: HiddenSecrets,
     seen: Mutex<HarnessRecord>,
 }

@@ -38,7 +38,9 @@ pub use supervise::sweep;
 
 /// The longest line that is read; a longer one is passed over.
 pub const MOST_LINE: usize = 8 << 20;
-/// The same for MCP servers, whose long results are cut later; a longer line ends the server.
+/// The most that a harness may write in one run: what it says is kept until its end.
+const MOST_OUTPUT: usize = 16 * MOST_LINE;
+/// The longest line of an MCP server, whose long results are cut later; a longer line ends the server.
 const MOST_UNTRUSTED_LINE: usize = 32 << 20;
 /// The kept end of standard error, and of lines that are no JSON.
 const MOST_WORDS: usize = 4 << 10;
@@ -127,7 +129,7 @@ struct StderrTail {
     stderr: Vec<u8>,
     noise: Vec<u8>,
     too_long: u32,
-    /// Why the output of an untrusted program is read no further.
+    /// Why the output is read no further.
     unreadable: Option<String>,
 }
 
@@ -196,8 +198,8 @@ impl Child {
     /// long, are passed over. May be dropped and called again without loss.
     ///
     /// # Errors
-    /// The program was silent for too long, or took too long in all; a message of an untrusted one was too long or can't
-    /// be read.
+    /// The program was silent for too long, took too long in all, or wrote too much; a message of an untrusted one was
+    /// too long or can't be read.
     pub async fn next(&mut self) -> Result<Option<Value>> {
         let silence = if self.heard { self.timeouts.silence } else { self.timeouts.first_byte };
         let left = self.timeouts.overall.saturating_sub(self.waited);
@@ -308,7 +310,7 @@ async fn read(
     words: Arc<Mutex<StderrTail>>,
 ) {
     let most_line = if untrusted { MOST_UNTRUSTED_LINE } else { MOST_LINE };
-    let mut reader = BufReader::new(stdout);
+    let (mut reader, mut left) = (BufReader::new(stdout), MOST_OUTPUT);
     while let Some(line) = next_line(&mut reader, most_line).await {
         let Ok(line) = line else {
             let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
@@ -322,6 +324,12 @@ async fn read(
         };
         if line.trim_ascii().is_empty() {
             continue;
+        }
+        left = left.saturating_sub(line.len());
+        if left == 0 && !untrusted {
+            let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
+            words.unreadable = Some(format!("it wrote more than {} MiB", MOST_OUTPUT >> 20));
+            return;
         }
         let error = match lenient_json::from_slice::<Value>(&line) {
             Ok(message) => match found.send(message).await {
