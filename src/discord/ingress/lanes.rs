@@ -53,6 +53,8 @@ pub(super) struct ChannelLane {
     pending_actions: Vec<IncomingMessage>,
     /// The id up to which history was read.
     reached: u64,
+    /// The newest id of the pages that were read: after a failure they aren't read again.
+    last_read: u64,
     /// Whether new messages wait for the history before them.
     held: bool,
     /// Whether edits and deletions may have been missed.
@@ -77,6 +79,7 @@ impl ChannelLane {
             caught_up: false,
             pending_actions: vec![],
             reached: 0,
+            last_read: 0,
             held: true,
             review_due: true,
             next_read: Some(Instant::now() + HOLD_TIMEOUT),

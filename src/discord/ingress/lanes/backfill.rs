@@ -72,6 +72,7 @@ impl ChannelLane {
             let lately = self.shared.clock.now().checked_sub(within);
             after = after.min(lately.map_or(0, snowflake::first_at));
         }
+        after = after.max(self.last_read);
         let mut is_first = true;
         loop {
             let page = self.shared.api.history(self.id, after).await;
@@ -97,6 +98,7 @@ impl ChannelLane {
             }
             if let Some(last) = page.ids.into_iter().max() {
                 after = after.max(last);
+                self.last_read = after;
                 if self.pending_actions.is_empty() {
                     self.shared.cursors.set(self.id, after.max(cursor));
                 }
