@@ -170,7 +170,7 @@ impl PreparedBrain {
             dir,
             server: context.server.clone(),
         };
-        BrainClient::Program(harness(setup), key)
+        BrainClient::Program(harness(setup), key.unwrap_or_default())
     }
 }
 
@@ -214,8 +214,8 @@ fn keys(brain: &config::BrainSettings, root: &Path) -> (Vec<SecretString>, Optio
 pub enum BrainClient {
     /// A model behind an HTTP format.
     Wire(WireBrain),
-    /// A program with a loop of its own, and its key.
-    Program(Box<dyn Harness>, Option<SecretString>),
+    /// A program with a loop of its own, and its key; empty without one.
+    Program(Box<dyn Harness>, SecretString),
     /// It can't be asked: it lacks the key that it wants, or its folder can't be made.
     Unavailable(FailureClass, String),
 }
@@ -252,9 +252,7 @@ impl BrainClient {
         match self {
             Self::Wire(brain) => brain.call(task.request, &mut CallProgress::default(), cancel).await,
             Self::Program(harness, key) => {
-                let mut reply = harness.run(task, host, cancel).await?;
-                key.iter().for_each(|key| scrub_reply(&mut reply, key.expose_secret()));
-                Ok(reply)
+                Ok(scrub_reply(harness.run(task, host, cancel).await?, key.expose_secret()))
             }
             Self::Unavailable(class, why) => Err(BrainError::new(*class, why.clone())),
         }

@@ -37,11 +37,12 @@ pub fn is_placeholder(key: &str) -> bool {
     key.len() < 8 || (key.len() < 16 && !key.bytes().any(|byte| byte.is_ascii_digit()))
 }
 
-/// Removes a brain's key from its answer, including calls and raw items. A placeholder stays.
-pub fn scrub_reply(reply: &mut Reply, key: &str) {
+/// A brain's answer without its key, including calls and raw items. A placeholder stays.
+#[must_use]
+pub fn scrub_reply(mut reply: Reply, key: &str) -> Reply {
     let key = key.trim();
     if is_placeholder(key) {
-        return;
+        return reply;
     }
     hide_in(&mut reply.text, key);
     hide_in(&mut reply.model, key);
@@ -51,6 +52,7 @@ pub fn scrub_reply(reply: &mut Reply, key: &str) {
         }
     }
     reply.raw.iter_mut().flat_map(|raw| &mut raw.items).for_each(|item| hide_in_value(item, key));
+    reply
 }
 
 fn hide_in(text: &mut String, key: &str) {
@@ -144,8 +146,8 @@ mod tests {
         let mut reply = Reply::said("", StopReason::End);
         reply.tool_calls =
             vec![call(key, key, r#"{"a":"\u0073k-canary-0123"}"#), call("c", "n", r#"{"a": "\u0073k"}"#)];
-        scrub_reply(&mut reply, key);
-        let [hidden, kept] = &reply.tool_calls[..] else { panic!() };
+        let calls = scrub_reply(reply, key).tool_calls;
+        let [hidden, kept] = &calls[..] else { panic!() };
         assert_eq!(*hidden, call("[hidden]", "[hidden]", r#"{"a":"[hidden]"}"#));
         assert_eq!(*kept, call("c", "n", r#"{"a": "\u0073k"}"#));
     }
@@ -164,9 +166,7 @@ mod tests {
             ("", "Nothing.", "Nothing."),
         ];
         for (key, text, expected) in table {
-            let mut reply = Reply::said(text, StopReason::End);
-            scrub_reply(&mut reply, key);
-            assert_eq!(reply.text, expected);
+            assert_eq!(scrub_reply(Reply::said(text, StopReason::End), key).text, expected);
         }
     }
 

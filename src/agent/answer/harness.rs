@@ -66,8 +66,7 @@ impl TurnRun<'_> {
         let of = |server| crate::agent::servers::secrets(server, &self.parts.workspace);
         let keys = member.prepared.keys.iter().filter(|key| !is_placeholder(key.expose_secret()));
         let secrets: Vec<_> = servers.iter().flat_map(of).chain(keys.cloned()).collect();
-        let hidden = HiddenSecrets::new(secrets.iter());
-        let watcher = HarnessWatcher::new(self, &brain.name, hidden)?;
+        let watcher = HarnessWatcher::new(self, &brain.name, HiddenSecrets::new(secrets.iter()))?;
         let began = Instant::now();
         let answered = self.brains.run(call, &task, &watcher, &watcher.end).await;
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -195,9 +195,9 @@ impl WireBrain {
             answer = asked => answer.unwrap_or_else(|_| Ok(Err(unreadable("it made this program fail")))),
         };
         let answer = answer.unwrap_or_else(|_| Err(late("the answer wasn't whole", self.timeouts.overall)));
-        let mut reply =
+        let reply =
             answer.map_err(|error| BrainError { message: scrub(&error.message, &[self.key()]), ..error })?;
-        scrub_reply(&mut reply, self.key());
+        let mut reply = scrub_reply(reply, self.key());
         reply.text = without_thoughts(&reply.text, reply.stop == StopReason::Length).to_owned();
         reply.sanitize();
         Ok(reply)
