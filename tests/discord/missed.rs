@@ -9,21 +9,17 @@ async fn a_page_of_history_that_fails_lets_nothing_in_front_of_it() {
     rig.run().await.crash().await;
     let mut wanted = vec![];
     (0..250).for_each(|n| rig.says(&mut wanted, format!("away {n}")));
-    // Pages fail in three ways; meanwhile people go on talking.
-    let none = || Fault::Slow(Duration::ZERO);
-    for fault in [none(), Fault::Garbage, none(), Fault::DropRequest, Fault::Status(500, json!({}))] {
+    // One page is read, the next fails in three ways; meanwhile people go on talking.
+    let none = Fault::Slow(Duration::ZERO);
+    for fault in [none, Fault::Garbage, Fault::DropRequest, Fault::Status(500, json!({}))] {
         rig.fake.fault("GET", "/channels/2000/messages", fault, 1);
     }
-    let pages = || rig.fake.requests("GET", "/channels/2000/messages?");
-    let before = pages().len();
     let _running = rig.connect().await;
     for n in 0..40 {
         rig.says(&mut wanted, format!("live {n}"));
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     rig.is_said(CHANNEL, &wanted).await;
-    let pages = pages().split_off(before);
-    assert_eq!(pages.iter().filter(|page| page.path == pages[0].path).count(), 1, "none is read again");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
