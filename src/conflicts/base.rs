@@ -55,17 +55,23 @@ pub(super) fn states(
 /// Sync tools don't name the base. Of the other machine's side it is the state from which that side differs in the
 /// fewest lines, and the oldest of several such; see [`known_to`]. Mostly the copy is the other machine's; but a tool
 /// may keep the other machine's as the note, and then the copy has what was written here, as one that is a state itself.
-/// So the older one of both sides' nearest states is the base. If that is one state, and it isn't the copy, either side
-/// may be the other machine's.
+/// So the older one of both sides' nearest states is the base, and not a newer one than the copy is. If that is one
+/// state, and it isn't the copy, either side may be the other machine's.
 pub(super) fn choose_base<'a>(
     states: &(impl Iterator<Item = &'a [u8]> + Clone),
     note: &'a [u8],
     copy: &'a [u8],
 ) -> Option<(usize, Vec<&'a [u8]>)> {
     let (of_note, of_copy) = (nearest(states.clone(), note)?, nearest(states.clone(), copy)?);
+    let is_state = states.clone().nth(of_copy) == Some(copy);
     Some(match of_note.cmp(&of_copy) {
+        // The other machine's note took its place, and went on there.
+        Ordering::Less if is_state => {
+            let older = nearest(states.clone().skip(of_copy), note);
+            (of_copy + older.unwrap_or_default(), vec![note])
+        }
         Ordering::Less => (of_copy, vec![copy]),
-        Ordering::Equal if states.clone().nth(of_copy) != Some(copy) => (of_copy, vec![note, copy]),
+        Ordering::Equal if !is_state => (of_copy, vec![note, copy]),
         Ordering::Equal | Ordering::Greater => (of_note, vec![note]),
     })
 }
@@ -184,6 +190,7 @@ mod tests {
         assert_eq!(chosen(&states, "x\na\n", "a\nb\nc\n"), Some((2, note)));
         assert_eq!(chosen(&["a\nB\n", "a\nb\n"], "x\na\nb\n", "a\nB\n"), Some((1, note)));
         assert_eq!(chosen(&["a\nb\n"], "x\na\n", "a\nb\n"), Some((0, note)));
+        assert_eq!(chosen(&["x\na\n", "a\nb\n", "a\n"], "x\ny\na\n", "a\nb\n"), Some((2, note)));
         // Both sides changed a line alike, or in two ways.
         assert_eq!(chosen(&["A\nb\nc\nd\n", "a\nb\n"], "A\nb\nc\nd\ne\n", "A\nb\nx\n"), Some((1, copy)));
         assert_eq!(chosen(&["a\nB\nc\n", "a\nb\nc\nd\n"], "a\nB\nc\nx\n", "a\nbb\nc\nd\n"), Some((1, copy)));

@@ -129,8 +129,13 @@ pub fn plan(vault: &Vault, history: &History, copy: ConflictCopy) -> Result<Merg
     }
     let ours = last.filter(|last| last.message.actor() != Actor::Human.as_str());
     let states = states(history, &copy.note, &note_before, ours.is_some())?;
-    // This program wrote the note as it stands, so the copy is the other machine's.
-    let written = ours.map(|last| history.read_at(&last, copy.note.as_str())).transpose()?.flatten();
+    // This program wrote the note as it stands, so the copy is the other machine's; but a merge, or its undo, may have
+    // begun with the other machine's note.
+    let is_new = |last: &Commit| {
+        last.message.trailer(MERGES).is_none() && last.message.actor() != Actor::Restore.as_str()
+    };
+    let written =
+        ours.filter(is_new).map(|last| history.read_at(&last, copy.note.as_str())).transpose()?.flatten();
     let is_note_ours = written.as_deref() == Some(&*note_before);
     let texts = states.iter().map(|state| state.bytes.as_slice());
     let chosen = if is_note_ours {

@@ -193,8 +193,17 @@ fn what_was_written_here_stays_where_it_became_the_copy() {
         let copy = vault.read("a.md") + "not in history yet\n";
         vault.write("a.md", format!("{theirs}one\ntwo\n"));
         let expected = format!("{theirs}one\nmine\n2\nmine too\nnot in history yet\n");
-        assert_eq!(merged(&vault, "a.md", copy), expected);
+        assert_eq!(merged(&vault, "a.md", &copy), expected);
+        // After a merge that was taken back, or of another copy, too.
+        let _ = vault.run(&["undo"]).ok();
+        merged(&vault, "a.md", "one\nmine\ntwo\n");
+        contains_all(merged(&vault, "a.md", &copy), &expected.lines().collect::<Vec<_>>());
     }
+    // The other machine's note went on before the merge.
+    let vault = TestVault::new("");
+    ["one\n", "one\nmine\n", "one\ntheirs\n"].iter().for_each(|state| knows(&vault, "a.md", state));
+    vault.write("a.md", "one\ntheirs\nmore\n");
+    once(&merged(&vault, "a.md", "one\nmine\n"), ["one", "mine", "theirs", "more"]);
 }
 
 /// Their heads are alike, and the history knows the first state, or a newer one than the copy is of, or none.
