@@ -106,7 +106,14 @@ pub fn claim_due_runs(
                 }
             }
         };
-        let Some(planned) = due(&workspace.zone, &routine.schedule, &known, now) else { continue };
+        let planned = |known: &RoutineProgress| due(&workspace.zone, &routine.schedule, known, now);
+        let may_be_elsewhere =
+            planned(&known).is_some_and(|due| due.missed > 0) && !workspace.machines.is_alone();
+        // Another machine may have run earlier ones meanwhile.
+        let answered = may_be_elsewhere.then(|| run_log::last_answered(workspace, &note.name)).flatten();
+        let (handled, ran) = (known.handled.max(answered), known.ran.max(answered));
+        let known = RoutineProgress { handled, ran, ..known };
+        let Some(planned) = planned(&known) else { continue };
         match run_material::gather((workspace, journal, turns), (&note.name, routine), &known, now) {
             Ok(found) if found.holds => {
                 claimed.due.push(note.name.clone());

@@ -15,7 +15,7 @@ use ulid::Ulid;
 use super::run_texts::{self, RunSection};
 use super::{message_of, run_material};
 use crate::agent::{RecalledContext, TurnMemory};
-use crate::deliver::delivery_journal::RoutineRun;
+use crate::deliver::delivery_journal::{RoutineRun, run_claim, run_key};
 use crate::deliver::{self, Journal};
 use crate::format::approval::Approval;
 use crate::format::log::{self, EventKind, FOUND_NOTHING, LogEvent, LogHeader, LogPath, ROUTINES};
@@ -40,7 +40,8 @@ pub struct RunLog<'a> {
 }
 
 /// The due time of the last scheduled run whose answer stands in the routine's logs. So a vault knows
-/// its runs where the journal doesn't: on another machine, or after its state was deleted.
+/// its runs where the journal doesn't: on another machine, or after its state was deleted. A run that another machine
+/// answered and may not have sent doesn't count.
 pub fn last_answered(workspace: &Workspace, routine: &str) -> Option<Timestamp> {
     let (logs, now) = (workspace.settings.paths.logs.trim_end_matches('/'), workspace.clock.now());
     let folder = NotePath::new(&format!("{logs}/{ROUTINES}/{}", folder_of(routine))).ok()?;
@@ -58,7 +59,11 @@ pub fn last_answered(workspace: &Workspace, routine: &str) -> Option<Timestamp> 
         let bytes = workspace.vault.read(path).unwrap_or_default();
         log::parse(&bytes).blocks.iter().any(|block| block.event.kind == EventKind::Agent)
     };
-    runs.into_iter().find(|(_, path)| is_answered(path)).map(|(due, _)| due)
+    let is_open = |due: Timestamp| {
+        let claim = run_claim(&run_key(routine, workspace.zone.tz().to_datetime(due)));
+        claim.is_some_and(|claim| workspace.machines.is_claimed_elsewhere(&claim))
+    };
+    runs.into_iter().find(|(due, path)| is_answered(path) && !is_open(*due)).map(|(due, _)| due)
 }
 
 /// Whether a person asked for a run.

@@ -3,7 +3,7 @@
 use crate::deliver::world::*;
 use vault_agent::deliver::delivery_journal::{DeliveryState, key};
 use vault_agent::machines::JoinConfig;
-use vault_agent::machines::engine::{EntryChange, StoreEngine, SwapOutcome};
+pub use vault_agent::machines::engine::{EntryChange, StoreEngine, SwapOutcome};
 use vault_agent::machines::protocol::{Timing, claim_key};
 
 use crate::deliver::memory::{Fault as Cut, MemoryEngine};
@@ -115,7 +115,7 @@ impl Several {
 }
 
 /// A time of 2026-12-01.
-fn instant(time: &str) -> String {
+pub fn instant(time: &str) -> String {
     format!("2026-12-01T{time}Z")
 }
 

@@ -10,7 +10,7 @@ mod crashes;
 mod desktop;
 mod failures;
 mod follow_ups;
-mod machines;
+pub mod machines;
 mod machines_world;
 #[allow(dead_code)]
 mod memory;

@@ -2,6 +2,8 @@
 
 use vault_agent::template;
 
+use crate::deliver::machines::{EntryChange, Several, StoreEngine, instant};
+use crate::deliver::world::{Journal, World};
 use crate::routines::rig::*;
 
 /// Every file of the template, all its routines turned on, and a bound channel.
@@ -323,4 +325,23 @@ fn turned_off_and_on_again_it_makes_up_for_nothing() {
     assert!(rig.later(SignedDuration::from_mins(1)).step().driven.is_empty());
     assert_eq!(rig.at("2026-12-04T08:00:00Z").step().outcomes(), ["a@2026-12-04T08:00: sent"]);
     assert_eq!(rig.told(), ["now", "now"]);
+}
+
+/// Another machine, which was away, is the voice now. The other one died before it sent its last answer.
+#[test]
+fn what_another_machine_ran_is_not_folded_in_and_what_it_left_unsent_is_run() {
+    let rig = Rig::daily("now");
+    let several = Several::with(|| World::new(&instant("08:00:00"), ""), 1, false);
+    let mut workspace = support::workspace(rig.dir(), rig.clock.clone());
+    workspace.machines = several.all[0].machines.clone();
+    let (journal, turns) = (Journal::open(rig.dir()).unwrap(), TurnJournal::in_memory().unwrap());
+    let open = || claim_due_runs(&workspace, &journal, &turns, false).unwrap().open;
+    assert!(rig.step().driven.len() == 1 && open().is_empty());
+    (2..6).for_each(|day| drop(rig.at(&format!("2026-12-0{day}T08:00:00Z")).step()));
+    let claim = r#"{"by":"b","machine":"B","epoch":1,"nonce":"n","until":0,"state":"claimed","at":0}"#;
+    let (key, value) = ("claim/a@2026-12-05T08:00/routine".to_owned(), Some(claim.to_owned()));
+    block_on(several.engines[0].swap(&[EntryChange { key, expected: None, value }])).unwrap();
+    several.ask(0);
+    assert_eq!(open(), ["a@2026-12-05T08:00"]);
+    assert_eq!(journal.run(&open()[0]).unwrap().unwrap().missed, 0);
 }

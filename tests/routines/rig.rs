@@ -10,8 +10,8 @@ use vault_agent::agent::{Approvals, CombinedToolbox, NoApprovals, Toolbox, Vault
 use vault_agent::brain::{ToolCall, ToolSpec};
 use vault_agent::deliver::DeliveryOrder;
 use vault_agent::format::log::{self, EventKind};
-use vault_agent::routines::{ClaimReport, RunProgress, Runner, RunnerParts, claim_due_runs};
-use vault_agent::turn::TurnJournal;
+pub use vault_agent::routines::{ClaimReport, RunProgress, Runner, RunnerParts, claim_due_runs};
+pub use vault_agent::turn::TurnJournal;
 use vault_agent::turn::turn_journal::ToolEnd;
 
 use crate::brain::spending::Ears;
