@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{Check, CheckExtent, Checked, Repair, all, directories, time_zone};
 use crate::agenda::{EntryKind, late_and_coming};
@@ -268,7 +268,7 @@ pub(super) fn machines(workspace: &Workspace) -> Vec<Check> {
     let is_served = DaemonLock::holder(state).is_some();
     let report = DaemonStatus::read(state).filter(|_| is_served);
     match report.and_then(|report| report.machines) {
-        Some(status) => checks.extend(seen(&status, settings.on_partition)),
+        Some(status) => checks.extend(seen(&status, settings.on_partition, workspace.clock.now())),
         None => checks.push(Check::ok(
             MACHINES,
             format!(
@@ -294,7 +294,7 @@ fn lost_table(state: &Path) -> Check {
     )
 }
 
-fn seen(status: &MachinesStatus, on_partition: OnPartition) -> Vec<Check> {
+fn seen(status: &MachinesStatus, on_partition: OnPartition, now: Timestamp) -> Vec<Check> {
     if let Some(problem) = &status.problem {
         let meanwhile = match on_partition {
             OnPartition::Wait => "delivers nothing",
@@ -310,7 +310,7 @@ fn seen(status: &MachinesStatus, on_partition: OnPartition) -> Vec<Check> {
         .map_or("none is the voice yet".to_owned(), |name| format!("`{name}` is the voice"));
     let mut checks =
         vec![Check::ok(MACHINES, format!("over {}: {}; {voice}", status.engine, names.join(", ")))];
-    for lagging in status.machines.iter().filter(|one| one.notes_behind) {
+    for lagging in status.machines.iter().filter(|one| one.notes_behind && !one.is_off(now)) {
         checks.push(Check::warn(
             MACHINES,
             format!("the notes of `{}` differ from the voice's", lagging.name),
@@ -343,14 +343,18 @@ mod tests {
             machines: vec![machine],
             ..MachinesStatus::default()
         };
-        let outcomes: Vec<Severity> =
-            seen(&status, OnPartition::Wait).iter().map(|check| check.status).collect();
-        assert_eq!(outcomes, [Severity::Ok, Severity::Warn]);
+        let now = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(1);
+        let outcomes = |status: &MachinesStatus| -> Vec<Severity> {
+            seen(status, OnPartition::Wait, now).iter().map(|check| check.status).collect()
+        };
+        assert_eq!(outcomes(&status), [Severity::Ok, Severity::Warn]);
+        status.machines[0].seen = Some(Timestamp::UNIX_EPOCH);
+        assert_eq!(outcomes(&status), [Severity::Ok]);
         status.problem = Some("it is not reached".to_owned());
         for (on_partition, fix) in
             [(OnPartition::Wait, "delivers nothing"), (OnPartition::Tell, "delivers by itself")]
         {
-            let check = &seen(&status, on_partition)[0];
+            let check = &seen(&status, on_partition, now)[0];
             assert!(
                 check.status == Severity::Fail && check.fix.as_deref().unwrap().contains(fix),
                 "{check:?}"

@@ -2,7 +2,7 @@
 //! machine, the voice (the machine that speaks on Discord), and the open claims. Also adds the methods of [`Machines`]
 //! that only read these entries.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::engine::Entries;
@@ -58,6 +58,13 @@ pub struct OpenClaim {
     pub since: Option<Timestamp>,
     /// Its progress.
     pub state: ClaimState,
+}
+
+impl MachineStatus {
+    /// Whether it was not seen for a quarter of an hour: nothing brings its notes up to date then.
+    pub fn is_off(&self, now: Timestamp) -> bool {
+        self.seen.is_some_and(|at| at.duration_until(now) > SignedDuration::from_mins(15))
+    }
 }
 
 impl MachinesStatus {

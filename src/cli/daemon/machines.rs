@@ -5,6 +5,7 @@
 use crate::cli::prelude::*;
 use crate::config::{self, machine_name};
 use crate::doctor::ago;
+use crate::instance::DaemonStatus;
 use crate::machines::engine::{self, Entries, StoreEngine};
 use crate::machines::identity::Identity;
 use crate::machines::join::{JoinCheck, ThisMachine};
@@ -83,7 +84,7 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
     let status = match runtime()?.block_on(shared.engine.read()) {
         Ok(entries) => {
             let problem = shared.this_machine.problem(&entries).map(|problem| problem.to_string());
-            MachinesStatus::of(kind, &entries, problem)
+            MachinesStatus::of(kind, &entries, problem.or_else(|| daemon_problem(workspace)))
         }
         Err(error) => MachinesStatus::of(kind, &Entries::new(), Some(error.to_string())),
     };
@@ -93,10 +94,12 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
 /// The machines for people.
 pub(super) fn lines(status: &MachinesStatus, this_machine: &ThisMachine) -> Vec<String> {
     let mut out = vec![format!("engine    {}", status.engine)];
-    out.push(match &status.voice {
-        Some(name) => format!("voice     {name} (epoch {})", status.epoch),
-        None => "voice     none yet".to_owned(),
-    });
+    match (&status.voice, &status.problem) {
+        (Some(name), _) => out.push(format!("voice     {name} (epoch {})", status.epoch)),
+        (None, None) => out.push("voice     none yet".to_owned()),
+        // The store may not have been read.
+        (None, Some(_)) => {}
+    }
     let ago = |at: Timestamp| ago(at.min(this_machine.now), this_machine.now);
     for machine in &status.machines {
         let MachineStatus { name, version, .. } = machine;
@@ -108,7 +111,8 @@ pub(super) fn lines(status: &MachinesStatus, this_machine: &ThisMachine) -> Vec<
     if let Some(first) = status.open.first() {
         let since = first.since.map(|at| format!(" {}", ago(at))).unwrap_or_default();
         let (count, by) = (status.open.len(), &first.by);
-        out.push(format!("open      {count} deliveries; the oldest claimed{since} by {by}"));
+        let claims = if count == 1 { "claim" } else { "claims" };
+        out.push(format!("open      {count} {claims}, the oldest made{since} by {by}"));
     }
     out.extend(status.problem.iter().map(|problem| format!("problem   {problem}")));
     out
@@ -116,6 +120,12 @@ pub(super) fn lines(status: &MachinesStatus, this_machine: &ThisMachine) -> Vec<
 
 fn daemon_runs(workspace: &Workspace) -> bool {
     DaemonLock::holder(&workspace.dirs.state).is_some()
+}
+
+/// Why the daemon takes no part: one reading of the store doesn't show a copied state directory.
+fn daemon_problem(workspace: &Workspace) -> Option<String> {
+    let report = DaemonStatus::read(&workspace.dirs.state).filter(|_| daemon_runs(workspace));
+    report?.machines?.problem
 }
 
 fn daemon_runs_error(what: &str) -> CommandError {
@@ -194,7 +204,7 @@ fn leave(context: &Context, workspace: &Workspace) -> CommandResult {
     context.answer(
         &serde_json::json!({ "name": name, "left": was_there }),
         match was_there {
-            true => format!("`{name}` has left; another machine that runs is the voice"),
+            true => format!("`{name}` has left; another machine whose daemon runs becomes the voice"),
             false => format!("`{name}` is not in the list"),
         },
     )

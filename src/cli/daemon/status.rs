@@ -160,7 +160,8 @@ fn daemon_lines(out: &mut Vec<String>, workspace: &Workspace, report: &StatusRep
             for (part, words) in &daemon.parts {
                 out.push(format!("{part:9} {}", format_instants_in(words, now, workspace.zone.tz())));
             }
-            out.extend(daemon.last_error.iter().map(|wrong| format!("problem   {wrong}")));
+            let wrong = daemon.last_error.iter().filter(|wrong| !report.problems.contains(wrong));
+            out.extend(wrong.map(|wrong| format!("problem   {wrong}")));
         }
         (_, true) => out.push("daemon    starting".to_owned()),
         (_, false) => out.push(match DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()) {

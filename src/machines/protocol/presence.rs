@@ -9,7 +9,7 @@ use super::{
     AWAY, ChangeAttempt, ChangeDraft, ChangePurpose, ClaimRequest, ClockReadings, FORMAT, LEASE, Protocol,
 };
 
-/// Settled claims go after so many seconds.
+/// Settled claims, and machines that were not seen, go after so many seconds.
 const KEPT: i64 = 30 * 86_400;
 /// Claims that were never settled go after so many.
 const KEPT_OPEN: i64 = 90 * 86_400;
@@ -165,7 +165,8 @@ impl Protocol {
         self.prune(now, attempt);
     }
 
-    /// Removes old claims, as the voice, and the oldest of too many; what is left of them the next attempt removes.
+    /// Removes old claims and machines, as the voice, and the oldest of too many claims; what is left of them the next
+    /// attempt removes.
     fn prune(&mut self, now: ClockReadings, attempt: &mut ChangeAttempt) {
         let is_full = self.known.under(CLAIM).count() > MOST_CLAIMS;
         let is_done = !is_full && self.pruned.is_some_and(|at| now.clock < at + PRUNE);
@@ -184,9 +185,15 @@ impl Protocol {
             surplus -= usize::from(is_surplus);
             (is_surplus || is_old(claim, wall)) && !self.held.contains_key(*key) && !attempt.has(key)
         };
-        let gone = claims.into_iter().filter(is_gone).take(PRUNED);
-        let gone: Vec<(String, String)> =
-            gone.map(|(_, key, text)| (key.to_owned(), text.to_owned())).collect();
+        let gone = claims.into_iter().filter(is_gone).map(|(_, key, text)| (key.to_owned(), text.to_owned()));
+        // A machine that was given away can't leave by itself.
+        let is_lost = |text: &str| {
+            Presence::read(text).is_some_and(|one| one.clock_ms.div_euclid(1000) < wall.saturating_sub(KEPT))
+        };
+        let machines =
+            self.known.under("machine/").filter(|(name, text)| *name != self.me.name && is_lost(text));
+        let machines = machines.map(|(name, text)| (machine_key(name), text.to_owned()));
+        let gone: Vec<(String, String)> = gone.chain(machines).take(PRUNED).collect();
         if gone.len() < PRUNED {
             self.pruned = Some(now.clock);
         }

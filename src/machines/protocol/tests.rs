@@ -173,9 +173,16 @@ fn old_claims_go_as_fast_as_they_come() {
     turn(&mut one, &mut entries, 0, &[]);
     let old = r#"{"by":"m0","machine":"i0","epoch":1,"nonce":"n","until":1,"state":"sent","at":-2592001}"#;
     entries.extend((0..2000).map(|number| (format!("claim/old-{number}"), old.to_owned())));
+    let seen = |ms: i64| format!(r#"{{"machine":"b","nonce":"n","version":"1","clock_ms":{ms}}}"#);
+    // One that was given away, and one that was away for a week.
+    entries.extend(
+        [("machine/lost", -2_592_001_000), ("machine/off", -604_800_000)]
+            .map(|(key, ms)| (key.to_owned(), seen(ms))),
+    );
     // Its renewals of two hours.
     (1..72).for_each(|round| turn(&mut one, &mut entries, round * 100, &[]));
-    assert_eq!(entries.keys().filter(|key| key.starts_with("claim/")).count(), 0);
+    let left = entries.keys().filter(|key| key.starts_with("claim/") || key.starts_with("machine/"));
+    assert_eq!(left.collect::<Vec<_>>(), ["machine/m0", "machine/off"]);
 }
 
 #[test]

@@ -197,7 +197,7 @@ fn daemon(visit: &Visit<'_>, status: &StatusReport) -> Markup {
 /// The machines that share the vault. Their own words came over a store: they are shown as plain text.
 fn others(visit: &Visit<'_>, status: &MachinesStatus) -> Markup {
     let row = |one: &MachineStatus| {
-        let state = match (one.holds, one.notes_behind) {
+        let state = match (one.holds, one.notes_behind && !one.is_off(visit.now)) {
             (true, _) => parts::badge("the voice", "good"),
             (false, true) => parts::badge("notes out of date", "warn"),
             (false, false) => html! {},
