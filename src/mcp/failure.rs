@@ -154,7 +154,10 @@ impl From<ReminderError> for ToolFailure {
             crate::when::WHEN_HINT => format!("Times: {hint}."),
             _ => hint.to_owned(),
         };
-        Self::new(kind, error.to_string()).hint(hint)
+        let said = error.to_string();
+        // It shows the lines.
+        let said = if kind == "disputed_id" { untrusted::marked(&said) } else { said };
+        Self::new(kind, said).hint(hint)
     }
 }
 
@@ -172,7 +175,10 @@ impl From<TaskError> for ToolFailure {
             | TaskError::Plugins(_) => "refused",
         };
         let hint = error.hint().unwrap_or("Nothing was written. Tell the user.");
-        Self::new(code, error.to_string()).hint(hint)
+        let said = error.to_string();
+        // It shows the task's words.
+        let said = if code == "refused" { untrusted::marked(&said) } else { said };
+        Self::new(code, said).hint(hint)
     }
 }
 

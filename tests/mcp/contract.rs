@@ -49,6 +49,7 @@ fn every_tool_does_what_its_schemas_promise() {
         let arguments = valid(name);
         assert!(jsonschema::is_valid(&tool["inputSchema"], &arguments), "{name}");
         let before = vault.tree();
+        let given = arguments.to_string();
         let answer = client.call(name, arguments).ok();
         let output = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
         assert!(output.is_valid(answer.structured()), "{name}: {}", answer.0);
@@ -58,8 +59,10 @@ fn every_tool_does_what_its_schemas_promise() {
         } else {
             assert_ne!(vault.tree(), before, "{name} writes");
         }
-        // Whatever holds texts from notes says that they are not to be obeyed.
-        if answer.structured()["untrusted"] == true && answer.text() != "NONE" {
+        // Whatever holds texts from notes that the caller didn't give says that they are not to be obeyed.
+        let from_notes = ["green tea", "moves to Leeds", "time=09:30", "Pay rent", "dentist"];
+        let shows = from_notes.iter().any(|words| answer.text().contains(words) && !given.contains(words));
+        if (shows || answer.structured()["untrusted"] == true) && answer.text() != "NONE" {
             assert!(answer.text().contains("Untrusted context"), "{name}: {}", answer.text());
             assert_eq!(answer.0["_meta"]["vault-agent/trust"], "untrusted", "{name}");
         }

@@ -119,8 +119,8 @@ fn save(call: &McpCall<'_>) -> ToolOutcome {
     let words = format!("{word}, {}{at}", place_and_text(&saved));
     let own = (shelf == MemoryKind::Long).then_some(saved.line);
     let near = near(call, content, own);
-    let words = with_near(words, &near);
-    Ok(ToolAnswer::new(words, &Saved { near, ..Saved::from(saved) }))
+    let (words, untrusted) = (with_near(words, &near), !near.is_empty());
+    Ok(ToolAnswer { untrusted, ..ToolAnswer::new(words, &Saved { near, ..Saved::from(saved) }) })
 }
 
 /// The words of a change, with the memories near to it.
@@ -212,11 +212,13 @@ fn edit(call: &McpCall<'_>) -> ToolOutcome {
     let edited = notes.edit(&meant, new, &call.origin)?;
     let saved = edited.saved;
     let word = if saved.existing { "It said that already" } else { "Changed" };
-    let words = format!("{word}, {}\nIt was:\n{}", place_and_text(&saved), edited.was);
+    let was = untrusted::marked(&edited.was);
+    let words = format!("{word}, {}\nIt was:\n{was}", place_and_text(&saved));
     let own = (saved.path == notes.long_path()).then_some(saved.line);
     let near = near(call, new, own);
     let words = with_near(words, &near);
-    Ok(ToolAnswer::new(words, &Edited { saved: Saved { near, ..Saved::from(saved) }, was: edited.was }))
+    let output = Edited { saved: Saved { near, ..Saved::from(saved) }, was: edited.was };
+    Ok(ToolAnswer { untrusted: true, ..ToolAnswer::new(words, &output) })
 }
 
 pub(super) const FORGET: ToolEntry = ToolEntry {
@@ -236,11 +238,10 @@ pub(super) struct Removed {
 
 fn forget(call: &McpCall<'_>) -> ToolOutcome {
     let gone = call.workspace.memory().forget_by_words(&meant(call), &call.origin)?;
-    let words = format!(
-        "Taken out of {}, line {}:\n{}\nThe user can bring it back with `vault-agent undo`.",
-        gone.path, gone.line, gone.text
-    );
-    Ok(ToolAnswer::new(words, &Removed { path: gone.path.to_string(), text: gone.text }))
+    let back = "`vault-agent undo` brings it back, unless history is turned off";
+    let words = format!("Taken out of {}, line {}; {back}:", gone.path, gone.line);
+    let output = Removed { path: gone.path.to_string(), text: gone.text };
+    Ok(ToolAnswer::quoting(&words, &output.text, &output))
 }
 
 fn meant<'a>(call: &McpCall<'a>) -> MemoryRef<'a> {

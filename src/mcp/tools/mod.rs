@@ -155,6 +155,12 @@ impl ToolAnswer {
         Self { text: text.into(), structured: value(structured), untrusted: false }
     }
 
+    /// An answer in the server's own `words`, with lines of a note below them, which are marked as untrusted.
+    pub fn quoting(words: &str, lines: &str, structured: &impl Serialize) -> Self {
+        let text = format!("{words}\n{}", untrusted::marked(lines));
+        Self { text, structured: value(structured), untrusted: true }
+    }
+
     /// An answer with text from notes; `text` is marked as untrusted, and invisible characters in it are left out.
     pub fn from_notes(text: &str, structured: &impl Serialize) -> Self {
         Self {

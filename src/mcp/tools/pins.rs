@@ -66,10 +66,10 @@ fn promote(call: &McpCall<'_>) -> ToolOutcome {
             next.text.trim_end()
         )
     });
-    let words = format!("{word}, {}\n{left}{}", place_and_text(&promoted.saved), next.unwrap_or_default());
+    let lines = format!("{}{}", place_and_text(&promoted.saved), next.unwrap_or_default());
     let output =
         Promoted { from: promoted.from.to_string(), removed: promoted.removed, saved: promoted.saved.into() };
-    Ok(ToolAnswer::new(words, &output))
+    Ok(ToolAnswer::quoting(&format!("{word}. {left}"), &lines, &output))
 }
 
 pub(super) const PIN: ToolEntry = ToolEntry {
@@ -99,8 +99,8 @@ fn unpin(call: &McpCall<'_>) -> ToolOutcome {
     let content = call.arguments.text("content").unwrap_or_default();
     let whole = call.workspace.unpinned_before(content);
     let gone = call.workspace.memory().unpin(content, whole, &call.origin)?;
-    let words = format!("Unpinned from {}:\n{}", gone.path, gone.text);
-    Ok(ToolAnswer::new(words, &Removed { path: gone.path.to_string(), text: gone.text }))
+    let output = Removed { path: gone.path.to_string(), text: gone.text };
+    Ok(ToolAnswer::quoting(&format!("Unpinned from {}:", output.path), &output.text, &output))
 }
 
 /// An Obsidian link, with or without its brackets.

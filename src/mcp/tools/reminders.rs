@@ -205,9 +205,9 @@ fn done(call: &McpCall<'_>) -> ToolOutcome {
         Some(it) => (standing(), format!("\nits snoozed line is gone:\n{}", it.line_text)),
         None => (standing(), String::new()),
     };
-    let text = format!("it is recurring, so it stays in {path}:\n{line_text}{gone}");
+    let (words, lines) = (format!("it is recurring, so it stays in {path}:"), format!("{line_text}{gone}"));
     let output = DoneLine { id: id.to_owned(), line_text, next_text: None, path, remark: None };
-    Ok(ToolAnswer::new(text, &output))
+    Ok(ToolAnswer::quoting(&words, &lines, &output))
 }
 
 pub(super) const SNOOZE: ToolEntry = ToolEntry {
@@ -294,14 +294,14 @@ fn understood(call: &McpCall<'_>, local: DateTime, recur: Recur) -> Option<Strin
 fn told_task(call: &McpCall<'_>, what: &str, written: WrittenTask, when: Option<String>) -> ToolAnswer {
     let shown = written.shown();
     call.shared.confirm(&call.workspace, what, &shown);
-    let at = when.as_ref().map_or_else(String::new, |when| format!("\nIt comes {when}."));
+    let at = when.as_ref().map_or_else(String::new, |when| format!(" It comes {when}."));
     let remark = written.remark.as_ref().map_or_else(String::new, |remark| format!("\n{remark}"));
-    let text = format!("{what} in {}:\n{shown}{at}{remark}", written.place());
+    let words = format!("{what} in {}.{at}{remark}", written.place());
     let WrittenTask { id, line_text, next_text, path, remark, .. } = written;
     if what == "done" {
-        return ToolAnswer::new(text, &DoneLine { id, line_text, next_text, path, remark });
+        return ToolAnswer::quoting(&words, &shown, &DoneLine { id, line_text, next_text, path, remark });
     }
-    ToolAnswer::new(text, &Written { id, line_text, path, when })
+    ToolAnswer::quoting(&words, &shown, &Written { id, line_text, path, when })
 }
 
 /// The answer, after the user was told.
@@ -323,7 +323,8 @@ fn told_in(
     when: Option<String>,
 ) -> ToolAnswer {
     call.shared.confirm(&call.workspace, what, &written.lines());
-    let at = when.as_ref().map_or_else(String::new, |when| format!("\nIt comes {when}."));
-    let text = format!("{what} in {path}:\n{}{at}", written.line_text);
-    ToolAnswer::new(text, &Written { id: written.id, line_text: written.line_text, path, when })
+    let at = when.as_ref().map_or_else(String::new, |when| format!(" It comes {when}."));
+    let words = format!("{what} in {path}.{at}");
+    let output = Written { id: written.id, line_text: written.line_text, path, when };
+    ToolAnswer::quoting(&words, &output.line_text, &output)
 }
