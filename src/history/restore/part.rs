@@ -278,23 +278,23 @@ pub struct NoteSection {
 /// The sections of a text, in the order of their headings; one holds those below it.
 pub fn sections(text: &[u8]) -> Vec<NoteSection> {
     let mut out: Vec<NoteSection> = Vec::new();
+    // Those that go on, each below the one before.
+    let mut open: Vec<usize> = Vec::new();
     let mut count = 0;
     for (line, is_live) in LiveLines::new(text).with_liveness() {
         count = line.number;
         let Some((level, heading)) = is_live.then(|| memory::heading(line.text)).flatten() else { continue };
         let at = line.number - 1;
-        close(&mut out, level, at);
+        while let Some(ended) = open.pop_if(|one| out[*one].level >= level) {
+            out[ended].lines.end = at;
+        }
+        open.push(out.len());
         out.push(NoteSection { heading, level, lines: at..usize::MAX });
     }
-    close(&mut out, 1, count);
-    out
-}
-
-/// Open sections of this level and below end here.
-fn close(sections: &mut [NoteSection], level: usize, at: usize) {
-    for open in sections.iter_mut().filter(|one| one.lines.end == usize::MAX && one.level >= level) {
-        open.lines.end = at;
+    for ended in open {
+        out[ended].lines.end = count;
     }
+    out
 }
 
 /// The one section with a heading; none where there is none, or more than one.
