@@ -14,7 +14,8 @@ use super::places::PLACES;
 use super::visit::{FormData, Visit};
 
 /// The fields that a person types into.
-const TYPED: [&str; 8] = ["when", "message", "recur", "text", "section", "scope", "until", "question"];
+const TYPED: [&str; 10] =
+    ["when", "message", "recur", "text", "section", "scope", "until", "question", "write", "q"];
 
 /// A page for a valid session.
 pub(super) fn page(visit: &Visit<'_>, title: &str, body: &Markup) -> Markup {

@@ -27,6 +27,8 @@ use crate::listen::secret;
 const MOST_BODY: usize = 1 << 20;
 /// And may take so long.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Stands before the outcome of a form that is sent again.
+const SENT_BEFORE: &str = "This form was sent before, so nothing was done now. The first time: ";
 /// A manifest is asked for besides what the page's own files are.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
      form-action 'self'; base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'";
@@ -67,8 +69,11 @@ async fn answer(shared: Arc<PageShared>, parts: Parts, body: Body) -> Result<Res
     let (Some(session), Some(cookie)) = (session.flatten(), cookie) else {
         let found = PageError::new(401, "this page needs a session")
             .hint("type `vault-agent web` in a terminal on the machine of the vault: it opens the page and lets this browser in");
-        let is_form = parts.method == Method::POST;
-        let typed = if is_form { sent(&called, &parts, body).await.ok() } else { None };
+        let typed = match parts.method {
+            Method::POST => sent(&called, &parts, body).await.ok(),
+            _ if entry::is_of_another_site(&parts.headers) => None,
+            _ => parts.uri.query().map(|query| FormData::parse(query.as_bytes())),
+        };
         return Ok(refused(found, wants_json(&parts), &typed.unwrap_or_default()));
     };
     let form = match parts.method {
@@ -202,7 +207,13 @@ fn changed(place: &PagePlace, visit: &Visit<'_>, form: &FormData) -> Result<Made
             return Err(PageError::changed("this form was already sent with other words")
                 .hint("the first change was made; what you typed is kept below and can be sent again"));
         }
-        FormIdState::Done(to, said) => return Ok(MadeChange { to, sentence: said }),
+        FormIdState::Done(to, said) => {
+            // What it did then may be no more.
+            let first = said.strip_prefix(SENT_BEFORE).unwrap_or(&said);
+            let sentence = format!("{SENT_BEFORE}{first}");
+            store.finish(id, &to, &sentence)?;
+            return Ok(MadeChange { to, sentence });
+        }
         FormIdState::Open => {
             let words = "this form was already sent, but vault-agent stopped during the change: it may be done or not";
             return Err(PageError::changed(words).hint(

@@ -177,7 +177,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // Links of notes lead to headings, footnotes and blocks, and files that are no notes are shown as they are.
     // What was said back is what is saved, a deleted state ends all sessions, and a form is refused with what was typed.
     // A process ends open questions of others once, and connections have a bound.
-    ("web", 4700),
+    // A form that is sent again says so, an old version keeps its address, and nothing typed is lost with a session.
+    ("web", 4720),
     ("when", 1650),
     // The last good settings are told from defaults that are meant.
     ("workspace", 240),

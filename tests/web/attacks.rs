@@ -153,6 +153,10 @@ fn a_token_is_worth_nothing_in_another_session() {
     contains_all(&text, &["another session", "Stolen"]);
     let stranger = good(&other).without("Cookie");
     assert!(other.send(&stranger).is(401).text().contains("<pre>Stolen</pre>"));
+    let typed = other.request("/?write=tomorrow+9am%3A+Stolen").without("Cookie");
+    assert!(other.send(&typed).is(401).text().contains("<pre>tomorrow 9am: Stolen</pre>"));
+    let typed = typed.header("Sec-Fetch-Site", "cross-site");
+    assert!(!other.send(&typed).is(401).text().contains("Stolen"));
     let forged = stranger.instead("Origin", "http://evil.example");
     assert!(!other.send(&forged).is(401).text().contains("Stolen"));
     let again = crate::forms::forms(&text).into_iter().find(|form| form.holds("Stolen"));
@@ -236,6 +240,7 @@ fn a_form_sent_again_does_nothing_twice() {
     for _ in 0..3 {
         assert_eq!(visitor.submit(&form).is(303).header("location"), first.header("location"));
     }
+    contains_all(visitor.get(first.header("location")).is(200).text(), &["sent before", "time: Added: "]);
     // Other words under its id are kept, and neither done silently nor dropped.
     let other = visitor.submit(&form.with("message", "the lamp is broken")).is(409).text();
     contains_all(other, &["with other words", "the lamp is broken"]);

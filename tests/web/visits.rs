@@ -139,6 +139,11 @@ fn the_first_key_leads_past_the_navigation_and_the_focus_is_seen() {
     assert_eq!(tab.eval("document.activeElement.className"), "skip");
     tab.tab_to("document.querySelector('input[name=write]')");
     assert_ne!(tab.eval("getComputedStyle(document.activeElement).outlineStyle"), "none");
+    // A screen reader says only what is put into a region that it knew before.
+    assert_ne!(tab.eval("getComputedStyle(document.querySelector('#live')).display"), "none");
+    // A line from right to left is set so.
+    tab.go("/notes/Reminders.md");
+    assert_eq!(tab.eval("getComputedStyle(document.querySelector('.note li')).unicodeBidi"), "plaintext");
 }
 
 const WEEK: &str = "/calendar?week=2026-12-01";

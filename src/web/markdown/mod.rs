@@ -236,6 +236,9 @@ fn sanitizer() -> &'static Builder<'static> {
         builder
             .url_schemes(HashSet::from(["http", "https", "mailto", "obsidian"]))
             .add_generic_attributes(["id"])
+            // A list that begins from right to left has its signs on the right.
+            .set_tag_attribute_value("ul", "dir", "auto")
+            .set_tag_attribute_value("ol", "dir", "auto")
             .link_rel(Some("noopener noreferrer"));
         builder
     })
@@ -263,7 +266,9 @@ fn link<'a>(to: &str, kind: LinkType, folder: &str) -> CowStr<'a> {
     } else {
         let has_ending = path.rsplit('/').next().is_some_and(|name| name.contains('.'));
         let path = if has_ending { path } else { format!("{path}.md").into() };
-        let address = note_address(&if is_wiki { path.to_string() } else { beside(folder, &path) });
+        // A wiki link counts from the root, unless it says that it is relative.
+        let is_rooted = is_wiki && !path.starts_with('.');
+        let address = note_address(&if is_rooted { path.to_string() } else { beside(folder, &path) });
         // Without a note in this one's folder the path counts from the root, or is a name, as in a wiki link.
         let may_be_name = !is_wiki && !folder.is_empty() && !path.starts_with(['/', '.']);
         if may_be_name { format!("{address}?link={}", encoded(&path)) } else { address }

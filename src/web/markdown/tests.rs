@@ -90,8 +90,8 @@ fn a_part_of_a_long_note_is_what_stands_there() {
         let range = text.find(from).unwrap()..text.find(to).unwrap();
         render_part(text, range, "").into_string().replace('\n', "")
     };
-    assert_eq!(part("3. three", "4. four"), "<ol start=\"3\"><li>three</li></ol>");
-    assert_eq!(part("# Top", "2. two"), "<h2 id=\"note-top\">Top</h2><ol><li>one</li></ol>");
+    assert_eq!(part("3. three", "4. four"), "<ol start=\"3\" dir=\"auto\"><li>three</li></ol>");
+    assert_eq!(part("# Top", "2. two"), "<h2 id=\"note-top\">Top</h2><ol dir=\"auto\"><li>one</li></ol>");
     assert_eq!(part("code 2", "end"), "<pre><code>code 2</code></pre>");
     assert_eq!(render_part(text, 0..text.len(), "").into_string(), render(text, "").into_string());
 }
@@ -99,12 +99,13 @@ fn a_part_of_a_long_note_is_what_stands_there() {
 #[test]
 fn links_and_pictures_of_the_vault_lead_to_the_page() {
     let html = render(
-        "# T\n[a](<b c.md>) [[Other note|words]] ![p](../img/x.png) ![e](https://e.example/t.png)",
+        "# T\n[a](<b c.md>) [[Other note|words]] [[../Up]] ![p](../img/x.png) ![e](https://e.example/t.png)",
         "Notes/sub",
     )
     .into_string();
     assert!(html.contains("<h2 id=\"note-t\">T</h2>"), "{html}");
     assert!(html.contains("href=\"/notes/Notes/sub/b%20c.md?link=b%20c.md\""), "{html}");
     assert!(html.contains("href=\"/notes/Other%20note.md\""), "{html}");
+    assert!(html.contains("href=\"/notes/Notes/Up.md\""), "{html}");
     assert!(html.contains("src=\"/files/Notes/img/x.png\"") && !html.contains("e.example"), "{html}");
 }

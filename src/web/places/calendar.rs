@@ -280,7 +280,7 @@ fn forms(visit: &Visit<'_>, entry: &AgendaEntry, lines: &PresentLines) -> Markup
                     @if is_own { (line("edit", "recur", "Recurrence (none, daily, weekly, monthly)", entry.recur.as_deref().unwrap_or("none"))) }
                 }, "Save"))
                 @if entry.kind != EntryKind::FollowUp {
-                    (parts::confirmed(visit, action, "remove", &values, "Remove", "The line is removed from the note; history keeps it."))
+                    (parts::confirmed(visit, action, "remove", &values, "Remove", "The line is removed from the note; history keeps it, unless it is turned off."))
                 }
             }
         }

@@ -180,7 +180,7 @@ fn fact(
                     label { span { "What it says" } textarea name="text" rows="2" { (typed.unwrap_or(&one.text)) } }
                 }, "Change"))
                 (parts::button(visit, "/memory", "pin-line", &values, "Pin"))
-                (parts::confirmed(visit, "/memory", "forget", &values, "Forget", "The line is removed from the note; history keeps it."))
+                (parts::confirmed(visit, "/memory", "forget", &values, "Forget", "The line is removed from the note; history keeps it, unless it is turned off."))
                 a href=(line_address(path, one.line)) { "Line in the note, with author" }
             }
         }
@@ -221,7 +221,7 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
             let verb = if saved.existing { "Already in memory" } else { "Saved" };
             ("/memory", format!("{verb}: {}", saved.text))
         }
-        "edit" => (back, format!("Changed: {}", memory.edit(&meant(), text, &origin)?.saved.text)),
+        "edit" => (back, format!("It says now: {}", memory.edit(&meant(), text, &origin)?.saved.text)),
         "forget" => {
             line.ok_or_else(no_line)?;
             (back, format!("Forgotten: {}", memory.forget_by_words(&meant(), &origin)?.text))

@@ -70,6 +70,12 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
         snapshots = records.iter().map(|record| history.entry(record, false)).collect::<Result<_, _>>()?;
     }
     let point = point(visit, history.as_deref(), &snapshots)?;
+    // A place on the slider is another version once there is a newer one; its address is to stay.
+    if let (Some(point), None, None, false) =
+        (&point, visit.query("at"), visit.query("plan"), visit.wants_json)
+    {
+        return Ok(PageView::Elsewhere(visit.address_with(&[("n", ""), ("at", &point.id.to_string())])));
+    }
     let now = visit.workspace.vault.read_if_there(&path)?;
     let missing =
         || PageError::not_found(format!("there is no note {}", crate::format::quote(path.as_str())));
