@@ -1,6 +1,7 @@
 //! Checks, for `doctor`, the history of snapshots in the state directory and the search index in the cache directory.
 
 use super::{Check, CheckExtent, Checked, Repair, Severity};
+use crate::deliver::instants::format_instant;
 use crate::history::{CheckDepth, History, HistoryError};
 use crate::workspace::Workspace;
 
@@ -20,9 +21,14 @@ pub(super) fn history(workspace: &Workspace, look: CheckExtent) -> Checked {
     };
     let mut checks = probe(&history, look);
     match history.held() {
-        Ok(Some(held)) => checks.push(warn(format!("{} of {} files are gone since {}, too many without your confirmation", held.deleted.len(), held.known, held.since),
-            "restore them with `vault-agent restore`, or confirm with `vault-agent history --accept-deletions`",
-        ).fixed_by(Repair::Gone)),
+        Ok(Some(held)) => {
+            let since = format_instant(held.since, workspace.clock.now(), workspace.zone.tz());
+            let (gone, known) = (held.deleted.len(), held.known);
+            let detail =
+                format!("{gone} of {known} files are gone since {since}, too many without your confirmation");
+            let fix = "restore them with `vault-agent restore`, or confirm with `vault-agent history --accept-deletions`";
+            checks.push(warn(detail, fix).fixed_by(Repair::Gone));
+        }
         Ok(None) => {}
         Err(error) => checks.push(warn(error.to_string(), "the next full snapshot rewrites it")),
     }

@@ -120,7 +120,10 @@ fn a_path_is_found_in_either_form_of_its_accents() {
     let vault = TestVault::new(&format!("//- /{decomposed}/a.md\none\n"));
     let _ = vault.run(&["history"]).ok();
     knows(&vault, "other.md", "x\n");
-    for path in [composed.to_owned(), format!("{composed}/a.md"), decomposed.to_owned()] {
+    // A link to the vault's folder is no other place.
+    std::os::unix::fs::symlink(vault.root(), vault.home().join("link")).unwrap();
+    let linked = format!("{}/link/{decomposed}", vault.home().display());
+    for path in [composed.to_owned(), format!("{composed}/a.md"), decomposed.to_owned(), linked] {
         assert_eq!(vault.json(&["history", &path]).as_array().unwrap().len(), 1, "{path:?}");
     }
     std::fs::remove_file(vault.path(format!("{decomposed}/a.md"))).unwrap();
@@ -234,6 +237,7 @@ fn wrong_use_is_said_with_what_to_do_and_changes_nothing() {
         (&["restore", "--at", "HEAD", "", "-y"], 2, "a path is empty"),
         (&["history", ""], 2, "a path is empty"),
         (&["history", "nothing.md", "--json"], 2, "neither in the vault nor in its history"),
+        (&["diff", "nothing.md"], 2, "nor is it a path in the vault"),
         (&["restore", "--at", "HEAD", "nothing.md"], 1, "is not in the snapshot"),
         (&["restore"], 2, "name a snapshot or a time to restore"),
         (&["restore", "--line", "a.md"], 2, "names no line"),
@@ -272,6 +276,7 @@ fn deletions_in_bulk_ask_for_a_word() {
     knows(&vault, "vault-agent.toml", "timezone = \"Europe/London\"\n");
     std::fs::remove_dir_all(vault.path("n")).unwrap();
     vault.run(&["history"]).warns("60 of 61 known files are gone");
+    assert!(vault.doctor("history")[0]["detail"].as_str().unwrap().contains("(now), too many"));
     let back = vault.run(&["restore", "n", "--yes"]);
     assert_eq!((back.code, vault.has("n/59.md")), (0, true), "{back:?}");
     std::fs::remove_dir_all(vault.path("n")).unwrap();

@@ -17,7 +17,7 @@ pub struct Args {
 
 /// Runs `diff`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let workspace = context.workspace()?;
+    let workspace = context.workspace_or_last()?;
     let history = open_history(&workspace)?;
     // Against now: what people changed since the last snapshot belongs to it.
     refresh(context, &workspace, &history)?;
@@ -26,7 +26,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Some((first, rest)) => match parse_points(&history, first) {
             Ok(points) => (Some(points), rest),
             Err(_) if is_path(&history, &workspace, first) => (None, &args.what[..]),
-            Err(error) => return Err(error.into()),
+            Err(error) => {
+                let is_name = matches!(error, HistoryError::UnknownPoint(_)) && !first.contains("..");
+                let hint = is_name.then_some("nor is it a path in the vault or its history");
+                return Err(CommandError::from(error).hints(hint));
+            }
         },
     };
     let (old, new) = match revisions {

@@ -67,7 +67,7 @@ const ACTORS: [&str; 8] = ["agent", "human", "scheduler", "cli", "mcp", "discord
 
 /// Runs `history`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let workspace = context.workspace()?;
+    let workspace = context.workspace_or_last()?;
     let history = open_history(&workspace)?;
     if let Some(Command::Verify { accept }) = args.command {
         if accept {

@@ -58,7 +58,7 @@ struct RestoreDocument<'a> {
 
 /// Runs `restore`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let workspace = context.workspace()?;
+    let workspace = context.workspace_or_last()?;
     let restore = Restore { context, args, history: open_history(&workspace)?, workspace: &workspace };
     if args.roll_back {
         return restore.roll_back();

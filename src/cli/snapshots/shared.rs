@@ -37,10 +37,14 @@ pub(super) fn vault_path(workspace: &Workspace, typed: &str) -> Result<String> {
     if typed.is_empty() {
         return Err(CommandError::usage("a path is empty").hint("the whole vault is `.`, in its folder"));
     }
-    let typed_path = std::path::Path::new(typed);
+    let typed_path = Path::new(typed);
     let root = workspace.vault.root();
     let inside = if typed_path.is_absolute() {
-        let inside = typed_path.strip_prefix(root).map_err(|_| outside("it lies elsewhere".into()))?;
+        // The folder of the vault may be typed through a link.
+        let is_root = |above: &&Path| above.canonicalize().is_ok_and(|above| above == root);
+        let above = typed_path.ancestors().find(is_root);
+        let inside = above.and_then(|above| typed_path.strip_prefix(above).ok());
+        let inside = inside.ok_or_else(|| outside("it lies elsewhere".into()))?;
         inside.to_str().ok_or_else(|| outside("it is not UTF-8".into()))?.to_owned()
     } else {
         let here = std::env::current_dir().ok().and_then(|here| here.canonicalize().ok());

@@ -19,7 +19,7 @@ use crate::memory::Origin;
 use crate::reminders::{AdoptedLine, UnadoptedLine, adopt};
 use crate::tasks::{self, TaskSettings};
 use crate::transfer::{FoundItem, ImportBatch, ImportItem, ImportProblem};
-use crate::vault::{Actor, NotePath, OPERATION, OpOutcome, Operation};
+use crate::vault::{Actor, NotePath, OPERATION, OpOutcome, Operation, VaultError};
 
 /// The most notes that are changed at once, so that `undo` finds them together.
 const MAX_NOTES: usize = 60;
@@ -38,7 +38,12 @@ pub(in crate::cli) fn run(
     under: Option<&Path>,
     yes: bool,
 ) -> CommandResult {
+    let root = workspace.vault.root();
+    let under = under.filter(|file| !file.canonicalize().is_ok_and(|file| file == root));
     let under = under.map(|file| check::note_path(workspace, file)).transpose()?;
+    if let Some(gone) = under.as_ref().filter(|path| !root.join(path.as_str()).exists()) {
+        return Err(VaultError::NotFound(gone.clone()).into());
+    }
     // Of two at once, the second sees the lines as the first left them.
     let _alone = std::fs::File::open(&workspace.dirs.state).ok().filter(|dir| yes && dir.lock().is_ok());
     let mut notes = find_lines(workspace, under.as_ref())?;
