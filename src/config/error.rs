@@ -150,7 +150,8 @@ pub(super) fn explain<T: DeserializeOwned>(text: &str, error: &toml::de::Error) 
             })
         }
         _ if message.starts_with("duplicate key") => {
-            let said = ConfigError::new("this stands twice in the file");
+            let key = error.span().and_then(|span| text.get(span)).unwrap_or("this");
+            let said = ConfigError::new(format!("`{key}` stands twice in the file"));
             let first = error.span().and_then(|span| first_of(text, span.start));
             said.suggest(match (header_left_out::<T>(text, error), first) {
                 (Some(hint), _) => hint,
@@ -202,7 +203,8 @@ fn header_left_out<T: DeserializeOwned>(text: &str, error: &toml::de::Error) -> 
     // The known keys differ with the table.
     let words = |error: &toml::de::Error| error.message().split(',').next().unwrap_or_default().to_owned();
     let is_same = |other: toml::de::Error| {
-        words(&other) == words(error) && other.span().is_some_and(|span| span.start + 1 == at)
+        let is_wrong = words(&other) == words(error) || other.message().starts_with("unknown field");
+        is_wrong && other.span().is_some_and(|span| span.start + 1 == at)
     };
     let header = line.trim_start_matches('#').split('#').next()?.trim();
     let number = before[..start].matches('\n').count() + 1;
@@ -250,7 +252,10 @@ mod tests {
             let whole = format!("{error} {error:?}");
             assert!(whole.contains(line), "{whole}");
         }
-        assert!(said("[notify]\n[notify]\n").contains("twice"));
+        assert!(said("[notify]\n[notify]\n").contains("`notify` stands twice"));
+        let error =
+            Settings::parse("timezone = \"UTC\"\n#[[mcp]]\n#x = 1\ntimezone = \"UTC\"\n").unwrap_err();
+        assert!(error.suggestion.unwrap_or_default().starts_with("line 1 has"), "not of that table");
     }
 
     #[test]

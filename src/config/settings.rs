@@ -112,7 +112,8 @@ impl Settings {
                 return Ok((Self::default(), String::new()));
             }
             read => {
-                read.map_err(|error| ConfigError::new(format!("can't be read: {error}")).in_file(&path))?
+                let wrong = |error| ConfigError::new(format!("can't be read: {error}")).in_file(&path);
+                read.map_err(|error| wrong(error).suggest("make it readable"))?
             }
         };
         let text = String::from_utf8(bytes).map_err(|error| {

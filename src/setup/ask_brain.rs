@@ -2,7 +2,7 @@
 
 use super::brains::{BrainOffer, ChosenBrain, NONE, OFFERS, best, lines};
 use super::dialogue::{Dialogue, EndOfQuestions};
-use super::{QuestionKey, SetupIo};
+use super::{QuestionKey, SetupIo, unknown_choice};
 use crate::{config, redact};
 
 impl<I: SetupIo> Dialogue<'_, I> {
@@ -20,7 +20,10 @@ impl<I: SetupIo> Dialogue<'_, I> {
         let text = (lines(self.machine, set), "Which brain answers?", Some(default.to_owned()));
         let offer = self.ask(QuestionKey::Brain, text, failed, |_, typed| {
             match OFFERS.iter().find(|offer| offer.name == typed) {
-                None if typed != NONE => Err(format!("`{typed}` is none of the names above")),
+                None if typed != NONE => {
+                    let names = OFFERS.iter().map(|offer| offer.name).chain([NONE]);
+                    Err(unknown_choice(typed, &names.collect::<Vec<_>>()))
+                }
                 offer => Ok(offer),
             }
         })?;

@@ -28,6 +28,7 @@ use jiff::Timestamp;
 use secrecy::SecretString;
 
 use crate::config::{self, NotifyKind, Settings};
+use crate::format::nearest;
 use crate::schedule::Zone;
 
 pub use answers::SetupAnswers;
@@ -225,6 +226,12 @@ pub struct SecretFile {
 struct HeldSecret {
     value: SecretString,
     kept: Option<SecretSource>,
+}
+
+/// The fault of an answer that is none of the names.
+fn unknown_choice(typed: &str, names: &[&str]) -> String {
+    let near = nearest(typed, names).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+    format!("`{typed}` is none of them: type {}{near}", names.join(", "))
 }
 
 /// The first of `name`, `name-2`, `name-3` and so on that is free.

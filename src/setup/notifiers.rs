@@ -4,7 +4,7 @@
 
 use super::dialogue::{Dialogue, EndOfQuestions};
 use super::secrets::is_path;
-use super::{HeldSecret, NotifierTrial, QuestionKey, SetupIo};
+use super::{HeldSecret, NotifierTrial, QuestionKey, SetupIo, unknown_choice};
 use crate::config::{
     self, NTFY_TOKEN_VARIABLE, NotifyKind, SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE, Settings,
 };
@@ -79,9 +79,8 @@ impl<I: SetupIo> Dialogue<'_, I> {
                 // A notifier that was set by hand stays, though this build lacks it.
                 Some((kind, _, built)) if built || set.contains(&kind) => kind,
                 _ => {
-                    let all: Vec<_> =
-                        OFFERS.iter().filter(|(_, _, built)| *built).map(|(kind, _, _)| *kind).collect();
-                    return Err(format!("`{word}` is none of them: type {}", named(&all)));
+                    let all = OFFERS.iter().filter(|(_, _, built)| *built).map(|(kind, _, _)| kind.as_str());
+                    return Err(unknown_choice(word, &all.collect::<Vec<_>>()));
                 }
             };
             if !kinds.contains(&kind) {
