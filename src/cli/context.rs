@@ -78,6 +78,10 @@ impl Context {
         if config::is_vault(&dir) {
             Ok(dir)
         } else if dir.is_dir() {
+            dir.join(".").metadata().map_err(|error| {
+                CommandError::problem(format!("can't look into the folder `{shown}`: {error}"))
+                    .hint("give yourself the right to read it")
+            })?;
             Err(CommandError::usage(format!("`{shown}` is no vault: it holds neither `vault-agent.toml` nor `.obsidian`"))
                 .hint(format!("make it one with `vault-agent init {shown}`: that adds what is missing and overwrites nothing")))
         } else {
@@ -211,6 +215,11 @@ pub(super) fn note_line(text: &str) -> Result<(&str, usize)> {
     place.filter(|(path, line)| !path.is_empty() && *line > 0).ok_or_else(|| {
         CommandError::usage(format!("`{text}` names no line of a note")).hint("write it as `MEMORY.md:12`")
     })
+}
+
+/// A day as options take it.
+pub(super) fn day(text: &str) -> Result<jiff::civil::Date, &'static str> {
+    text.parse().map_err(|_| "write a day as `2026-12-01`")
 }
 
 /// The current folder.

@@ -149,7 +149,9 @@ fn write_missing(
             Err(error) if *usual != FILE_NAME => written.failed.push(format!("{path}: {error}")),
             Err(error) => {
                 return Err(CommandError::problem(format!("can't write into `{}`: {error}", dir.display()))
-                    .hint("give yourself the right to write there, or name another folder"));
+                    .hint(
+                        "free some space, give yourself the right to write there, or name another folder",
+                    ));
             }
         }
         if *usual == FILE_NAME {

@@ -44,6 +44,7 @@ mod snapshots;
 mod transfer;
 
 use std::ffi::{OsStr, OsString};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -157,7 +158,11 @@ fn calls_hook(args: &[OsString]) -> bool {
 
 /// Prints the error of the arguments, or the help that they ask for, and returns the exit code.
 fn print_usage_error(error: &clap::Error, json: bool) -> u8 {
-    let _ = error.print();
+    let printed = error.print().and_then(|()| std::io::stdout().flush());
+    if printed.is_err_and(|lost| !error.use_stderr() && lost.kind() != ErrorKind::BrokenPipe) {
+        Ui::begin(json).error("the output could not be written", &[]);
+        return 1;
+    }
     if error.use_stderr() {
         let text = error.to_string();
         let words: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();

@@ -10,7 +10,7 @@ pub(in crate::cli) use jiff::{SignedDuration, Timestamp};
 pub(in crate::cli) use serde::Serialize;
 pub(in crate::cli) use serde_json::{Value, json};
 
-pub(in crate::cli) use super::context::{Context, current_dir, on_workers, past, runtime, table};
+pub(in crate::cli) use super::context::{Context, current_dir, day, on_workers, past, runtime, table};
 pub(in crate::cli) use super::error::{CommandError, CommandResult, Result, Status};
 pub(in crate::cli) use crate::instance::DaemonLock;
 pub(in crate::cli) use crate::reminders::PlacedFinding;

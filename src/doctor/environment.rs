@@ -21,6 +21,7 @@ use crate::hooks::install::{caller, installed, user_settings};
 use crate::instance::{DaemonLock, DaemonStatus, ONE_STATE};
 use crate::machines::identity::{self, Identity};
 use crate::machines::status::MachinesStatus;
+use crate::sqlite::DatabaseError;
 use crate::tasks::Scanner;
 use crate::workspace::Workspace;
 
@@ -84,8 +85,10 @@ fn daemon(workspace: &Workspace, look: CheckExtent) -> Check {
 }
 
 fn deliveries(workspace: &Workspace) -> Checked {
-    let fix = "nothing is sent without the delivery journal: fix its folder, or move the file away to begin a new one";
-    let journal = workspace.journal().map_err(|error| Check::fail("deliveries", error.to_string(), fix))?;
+    let fail = |error: DatabaseError| {
+        Check::fail("deliveries", error.to_string(), error.hint().unwrap_or("look at its folder"))
+    };
+    let journal = workspace.journal().map_err(fail)?;
     let mut checks = Vec::new();
     for refusal in journal.refusals(&workspace.pass_settings().notifiers).unwrap_or_default() {
         checks.push(Check::warn(

@@ -19,6 +19,9 @@ pub enum IndexError {
         /// The system's error.
         source: std::io::Error,
     },
+    /// The cache could not be opened for writing, for this reason.
+    #[error("{0}")]
+    Unwritable(String),
     /// SQLite failed.
     #[error("the index's database failed: {0}; `vault-agent reindex` rebuilds it")]
     Database(#[from] rusqlite::Error),
@@ -126,7 +129,7 @@ impl IndexError {
     pub fn is_full_or_read_only(&self) -> bool {
         use rusqlite::ErrorCode::{CannotOpen, DiskFull, PermissionDenied, ReadOnly, SystemIoFailure};
         match self {
-            Self::Cache { .. } => true,
+            Self::Cache { .. } | Self::Unwritable(_) => true,
             Self::Database(rusqlite::Error::SqliteFailure(error, _)) => {
                 matches!(error.code, CannotOpen | DiskFull | PermissionDenied | ReadOnly | SystemIoFailure)
             }

@@ -61,6 +61,7 @@ fn a_folder_that_is_no_vault_asks_for_init_and_stays_as_it_is() {
     assert_eq!(vault.tree(), before);
     // And the way that it names works.
     let _ = vault.run(&["init", "."]).ok();
+    let _ = vault.run(&["import", "--from", "tasks", "."]).ok();
     assert_eq!(vault.read("note.md"), before["note.md"]);
     let _ = vault.run(&["memory", "save", "a fact"]).ok();
 }
@@ -75,6 +76,9 @@ fn with_json_a_failure_is_one_document_too() {
         (&["status", "--json", "--nonsense"], 2, "unexpected argument"),
         (&["--json", "remind", "preview", "--count", "99999999999"], 2, "99999999999"),
         (&["--json", "remind", "preview", "--count", "0"], 2, "0"),
+        (&["--json", "agenda", "--week", "soon"], 2, "write a day as `2026-12-01`"),
+        (&["--json", "check", ".obsidian"], 2, "`.obsidian` is a folder"),
+        (&["--json", "import", "--from", "tasks", "nowhere"], 1, "`nowhere` is not in the vault"),
     ] {
         let document = vault.run(args).exits(code).warns(words).json();
         assert!(document["error"].as_str().unwrap().contains(words), "{args:?}: {document}");
@@ -86,7 +90,8 @@ fn with_json_a_failure_is_one_document_too() {
 fn results_that_can_not_be_written_are_a_problem() {
     let vault = TestVault::new("");
     let _ = vault.run(&["memory", "save", "Likes tea"]).ok();
-    let all = "status, --json status, status --watch, check, man, completions zsh, memory list, history";
+    let all =
+        "--help, status, --json status, status --watch, check, man, completions zsh, memory list, history";
     for args in all.split(", ").map(|line| line.split(' ').collect::<Vec<_>>()) {
         let full = fs::File::options().write(true).open("/dev/full").unwrap();
         let run = Run::of(vault.command(&args).stdout(full));
@@ -199,13 +204,14 @@ fn settings_that_are_suddenly_gone_or_empty_stay_as_they_were() {
     let tick = ["tick", "--now", "2026-12-01T10:00:00Z"];
     let own = vault.read("vault-agent.toml");
     vault.run(&tick).ok().warns_not("last valid");
-    for is_gone in [false, true] {
-        match is_gone {
-            true => fs::remove_file(vault.path("vault-agent.toml")).unwrap(),
-            false => vault.write("vault-agent.toml", ""),
+    let gone = "bring it back with `vault-agent restore vault-agent.toml`";
+    for (text, why) in [(Some("[notify"), "unclosed table"), (Some(""), gone), (None, gone)] {
+        match text {
+            None => fs::remove_file(vault.path("vault-agent.toml")).unwrap(),
+            Some(text) => vault.write("vault-agent.toml", text),
         }
         for (args, code) in [(&tick[..], 1), (&["remind", "list"][..], 0)] {
-            vault.run(args).exits(code).warns("gone or empty").warns("vault-agent restore vault-agent.toml");
+            vault.run(args).exits(code).warns(why);
         }
         assert_eq!(vault.read("Reminders.md"), line);
         assert_eq!(vault.doctor("settings")[0]["status"], "fail");

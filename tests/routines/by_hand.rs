@@ -70,6 +70,9 @@ fn a_routine_is_listed_turned_on_and_off_and_previewed() {
     assert_eq!(it.vault.read("routines/morning.md"), MORNING.replace("enabled: false", "enabled: true"));
     assert_eq!(list("next"), json!(["2026-12-01T08:00:00+00:00"]));
     it.vault.run(&["routine", "preview", "--count", "10001"]).exits(2).warns("1..=10000");
+    it.vault.write("routines/odd.md", "---\nschedule: dayly\n---\nx\n");
+    it.vault.run(&["routine", "preview", "odd"]).exits(1).warns("the routine `odd` is not understood");
+    fs::remove_file(it.vault.path("routines/odd.md")).unwrap();
     let ends = json!(["2026-12-01T08:00:00+00:00", "2026-12-07T08:00:00+00:00", null]);
     assert_eq!(pick(&it.vault.json(&["routine", "preview", "--count", "5"]), "0/at/0 0/at/4 0/at/5"), ends);
     it.vault.run(&["status"]).says("routine   morning: next 08:00");

@@ -97,6 +97,9 @@ fn show_next(context: &Context, workspace: &Workspace, name: Option<&str>, count
     let now = workspace.clock.now();
     let mut all = Vec::new();
     for note in notes {
+        if name.is_some() && note.routine.is_none() {
+            return Err(RunError::NoRoutine(note.name).into());
+        }
         let wanted = |routine: &&Routine| name.is_some() || routine.enabled;
         let Some(routine) = note.routine.as_ref().filter(wanted) else { continue };
         let table = Timetable::new(&workspace.zone, &routine.schedule);

@@ -43,7 +43,7 @@ enum Action {
         #[arg(value_name = "LOG")]
         logs: Vec<String>,
         /// Only what was said from this day on: `2026-12-01`.
-        #[arg(long, value_name = "DATE")]
+        #[arg(long, value_name = "DATE", value_parser = day)]
         since: Option<jiff::civil::Date>,
         /// Shows what would be proposed, and writes nothing.
         #[arg(long)]

@@ -204,7 +204,8 @@ fn list(
     let numbered = |line: usize, text: &str| format!("{line:>4}  {}", one_line(text));
     if kind == "pins" {
         let pins = memory.pins()?;
-        return context.report(&pins, pins.iter().map(|pin| numbered(pin.line, &pin.text)), true);
+        let none = format!("no pins in `{}`", workspace.settings.paths.pinned);
+        return context.list(&pins, none, |pin| numbered(pin.line, &pin.text));
     }
     let kind = kind.parse::<MemoryKind>().map_err(|error| CommandError::from(error).hint("or `pins`"))?;
     match kind {
@@ -214,6 +215,9 @@ fn list(
                 let head = section.iter().map(|name| format!("## {name}"));
                 head.chain(memories.iter().map(move |memory| numbered(memory.line, &memory.text)))
             });
+            if sections.is_empty() {
+                context.ui.note(format!("no memories in `{}`", workspace.settings.paths.memory));
+            }
             context.report(&sections, lines, true)
         }
         MemoryKind::Daily => {
@@ -226,12 +230,12 @@ fn list(
                 });
                 std::iter::once(path.to_string()).chain(timed)
             });
+            if days.is_empty() {
+                context.ui.note(format!("no notes of days in `{}`", workspace.settings.paths.daily));
+            }
             context.report(&days, lines, true)
         }
-        MemoryKind::Commitment => {
-            let listed = memory.ledger().list(all)?;
-            context.report(&listed, listed.iter().map(commitment::row), true)
-        }
+        MemoryKind::Commitment => commitment::list(context, &memory.ledger(), all),
     }
 }
 

@@ -76,6 +76,10 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
     for file in &args.files {
         let path = note_path(&workspace, file)?;
+        if workspace.vault.root().join(path.as_str()).is_dir() {
+            return Err(CommandError::usage(format!("`{path}` is a folder"))
+                .hint("name its notes; without any, `vault-agent check` looks at all notes"));
+        }
         let bytes = workspace.vault.read(&path)?;
         found.extend(check_bytes(&workspace, &path, &bytes));
         check_other_note(&workspace, (&path, &bytes), &delivered, &mut found, &mut foreign);

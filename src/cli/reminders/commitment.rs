@@ -4,7 +4,7 @@ use crate::cli::init;
 use crate::cli::prelude::*;
 use crate::deliver::MessageScope;
 use crate::format::commitment::{self, Commitment};
-use crate::memory::commitments::ListedFollowUp;
+use crate::memory::commitments::{FollowUpNotes, ListedFollowUp};
 
 /// Adds, lists, changes and ends follow-ups.
 #[derive(Debug, clap::Subcommand)]
@@ -83,10 +83,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             }
             return context.answer(&added, row(&added.listed));
         }
-        Args::List { all } => {
-            let none = format!("no follow-ups wait in `{}`", ledger.path);
-            return context.list(&ledger.list(*all)?, none, row);
-        }
+        Args::List { all } => return list(context, &ledger, *all),
         Args::Edit { id, when, text } => {
             let now = workspace.clock.now();
             let when = when.as_deref().map(|when| when::parse_instant(when, now, &workspace.zone));
@@ -103,8 +100,14 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     context.answer(&listed, row(&listed))
 }
 
+/// Lists the pending follow-ups, or all.
+pub(in crate::cli) fn list(context: &Context, ledger: &FollowUpNotes<'_>, all: bool) -> CommandResult {
+    let none = format!("no follow-ups wait in `{}`", ledger.path);
+    context.list(&ledger.list(all)?, none, row)
+}
+
 /// `c-2026-12-01-001  pending    2026-12-01T19:00:00+00:00  Remind Kyle`.
-pub(in crate::cli) fn row(listed: &ListedFollowUp) -> String {
+fn row(listed: &ListedFollowUp) -> String {
     let due = listed.due.as_deref().unwrap_or("no due time");
     format!("{}  {:<9}  {due}  {}", listed.id, listed.status, listed.text.replace('\n', " "))
 }

@@ -53,6 +53,10 @@ pub(in crate::cli) fn id_of(
     if delivered && let Some(found) = find_one(&recently_delivered(workspace)?, text, |_| "")? {
         return Ok(found);
     }
+    if workspace.memory().ledger().read()?.find(text).is_some() {
+        return Err(CommandError::problem(format!("`{text}` is a follow-up"))
+            .hint("use `vault-agent commitment`, or `remind snooze` and `remind move`"));
+    }
     Err(CommandError::problem(format!("no reminder and no task has the id or the words `{text}`"))
         .hint("`vault-agent remind list --all` shows all with their ids"))
 }

@@ -273,6 +273,11 @@ impl Remind<'_> {
     fn list(&self) -> CommandResult {
         let reminders = self.reminders();
         let none = format!("no reminders in `{}`", reminders.path);
+        let problems = reminders.read()?.near_misses.len();
+        if problems > 0 {
+            let note = format!("lines with problems: {problems} (`vault-agent check` shows them)");
+            self.context.ui.note(note);
+        }
         self.context.list(&reminders.list(self.now)?, none, |one| reminder_row(one, self.now))
     }
 

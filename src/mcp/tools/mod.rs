@@ -312,6 +312,6 @@ impl FromStr for ToolSet {
 fn unknown(name: &str) -> String {
     let all: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
     let near = nearest(name, &[&all[..], &ServerPurpose::NAMES].concat());
-    let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    let near = near.map_or_else(|| ".".to_owned(), |near| format!("; did you mean `{near}`?"));
     format!("there is no tool `{name}`{near} There are `recall`, `deliver`, `full`, and: {}", all.join(", "))
 }

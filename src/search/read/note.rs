@@ -150,9 +150,10 @@ pub(super) fn read(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed
     let (text, encoding) = decode::decode(&bytes).ok_or("it is not text")?;
     let mut note = ParsedNote::default();
     if encoding != decode::Encoding::Utf8 {
+        let name = if encoding == decode::Encoding::Utf16 { "UTF-16" } else { "Latin-1" };
         note.findings.push((
             1,
-            format!("it is not in UTF-8 but {encoding:?}: save it as UTF-8; it was searched all the same"),
+            format!("it is not in UTF-8 but {name}: save it as UTF-8; it was searched all the same"),
         ));
     }
     let name = path.rsplit('/').next().unwrap_or(path);

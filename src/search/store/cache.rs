@@ -260,7 +260,7 @@ impl Store {
     /// The write lock of a writable cache. If another process holds it, this waits for it, or gives up.
     pub fn lock_to_write(&self, wait: bool) -> Result<Lock> {
         if let Mode::ReadOnly(why) | Mode::Memory(why) = &self.mode {
-            return Err(IndexError::cache(&self.root, std::io::Error::other(why.clone())));
+            return Err(IndexError::Unwritable(why.clone()));
         }
         if wait { self.write_lock() } else { self.try_write_lock()?.ok_or(IndexError::Busy) }
     }
