@@ -71,14 +71,12 @@ impl PathPatterns {
     /// Whether one fits the file at `path`, or a folder that it is in.
     pub fn matches(&self, path: &str) -> bool {
         let path = if self.globs.is_empty() { return false } else { fold(path) };
-        let is_ascii = path.is_ascii();
         let mut ends = path.match_indices('/').map(|(end, _)| &path[..end]).chain([&*path]);
-        ends.any(|path| match &self.by_character {
-            _ if is_ascii => self.set.is_match(path),
-            by_character => {
-                self.by_byte.is_match(path) || by_character.as_ref().is_some_and(|one| one.is_match(path))
-            }
-        })
+        if path.is_ascii() {
+            return ends.any(|path| self.set.is_match(path));
+        }
+        let by_character = |path| self.by_character.as_ref().is_some_and(|one| one.is_match(path));
+        ends.any(|path| self.by_byte.is_match(path) || by_character(path))
     }
 }
 

@@ -8,7 +8,7 @@
 //! - `directories`, `environment`: checks of this machine, and of the other machines that share the vault;
 //! - `time_zone`, `history_and_index`, `notes`: checks of the subjects in their names;
 //! - `assistant`: checks of brains, skills, the confinement of commands, other MCP servers and routines;
-//! - [`discord`]: checks of the bot; [`embeddings`]: checks of the embedding model and the reranker. Both use the
+//! - `discord`: checks of the bot; `embeddings`: checks of the embedding model and the reranker. Both use the
 //!   network; the caller (command line or page) decides whether they run;
 //! - `status`: the report of `status`; [`losses`]: mass deletions in the folders of coding agents.
 

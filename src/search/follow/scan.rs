@@ -19,10 +19,6 @@ use crate::search::store::{Change, FileRow, FileStat, catalog};
 use crate::search::{Index, IndexError, read};
 use crate::vault::{NotePath, SkipReason, SkippedPath, Stat, VaultError, WalkOptions, WalkResult, conflict};
 
-/// A file's change time is trusted once it is this old, in nanoseconds: the coarsest clock of a file
-/// system in use has a grain of two seconds.
-const GRAIN: i64 = 2_100_000_000;
-
 /// Fewer files than this don't pay for another core.
 const WORTH_A_CORE: usize = 16;
 
@@ -233,8 +229,8 @@ impl Index {
         let ChangedFile { path, known, stat } = suspect;
         let Some(stat) = stat else { return known.map(Change::Removed) };
         // A change time that later scans may trust, else 0.
-        let is_old = now.saturating_sub(stat.ctime_ns.max(stat.mtime_ns)) > GRAIN;
-        let mut look = FileStat { ctime: if is_old { stat.ctime_ns } else { 0 }, ..look_of(&stat) };
+        let ctime = if stat.has_settled(now) { stat.ctime_ns } else { 0 };
+        let mut look = FileStat { ctime, ..look_of(&stat) };
         let note = NotePath::new(&path).ok()?;
         let bytes = match self.reason_to_leave(&note, &stat) {
             Some(why) => Err(why),

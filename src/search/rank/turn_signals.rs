@@ -83,7 +83,7 @@ impl RankingInput<'_> {
         for (slot, cosine) in &cosines {
             let own = standard(*cosine);
             let is_near = if scores.is_builtin { *cosine >= NEAR } else { own >= NEAR_SPREADS };
-            scores.cell_mut(*slot).1 |= is_near;
+            scores.cell_mut(*slot as usize).1 |= is_near;
             scores.add(Signal::Vector, *slot, own);
             scores.add(Signal::VectorSession, *slot, standard(most[&corpus.meta(*slot).file]));
         }
@@ -195,33 +195,32 @@ impl Scores {
         Self { weights, is_builtin, chunks: vec![None; slots.div_ceil(CHUNK)], listed: Vec::new() }
     }
 
-    fn cell(&self, slot: u32) -> Cell {
-        let (chunk, at) = (slot as usize / CHUNK, slot as usize % CHUNK);
-        self.chunks[chunk].as_ref().map_or_else(Cell::default, |cells| cells[at])
+    fn cell(&self, slot: usize) -> Cell {
+        self.chunks[slot / CHUNK].as_ref().map_or_else(Cell::default, |cells| cells[slot % CHUNK])
     }
 
     #[inline]
-    fn cell_mut(&mut self, slot: u32) -> &mut Cell {
-        let (chunk, at) = (slot as usize / CHUNK, slot as usize % CHUNK);
-        &mut self.chunks[chunk].get_or_insert_with(|| Box::new([Cell::default(); CHUNK]))[at]
+    fn cell_mut(&mut self, slot: usize) -> &mut Cell {
+        let chunk = self.chunks[slot / CHUNK].get_or_insert_with(|| Box::new([Cell::default(); CHUNK]));
+        &mut chunk[slot % CHUNK]
     }
 
     /// The score of a slot.
     pub fn of(&self, slot: u32) -> f32 {
-        self.cell(slot).0
+        self.cell(slot as usize).0
     }
 
     /// Whether anything speaks for a block: a word of the question in or beside it, a near word, a day that is
     /// named, or a vector nearer than those of unrelated texts.
     pub fn speaks(&self, slot: u32) -> bool {
-        self.cell(slot).1
+        self.cell(slot as usize).1
     }
 
     /// Adds `value` of `signal` to `slot`.
     #[inline]
     pub(super) fn add(&mut self, signal: Signal, slot: u32, value: f32) {
         let added = self.weights[signal as usize] * value;
-        let (score, speaks) = self.cell_mut(slot);
+        let (score, speaks) = self.cell_mut(slot as usize);
         *score += added;
         *speaks |= value > 0.0 && matches!(signal, Signal::SoftTelling | Signal::OwnTop | Signal::Date);
     }

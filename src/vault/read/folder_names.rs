@@ -12,12 +12,11 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::fs::{SeekFrom, fstat, seek};
 use rustix::io::Errno;
-use rustix::time::{ClockId, clock_gettime};
+
+use super::stat_of;
 
 /// The number of readings of a folder that does not stop changing.
 const MOST_READINGS: usize = 4;
-/// A folder that changed less than so many seconds ago may have changed again at the same time of its clock.
-const GRAIN: u64 = 3;
 
 /// The names in an open folder without `.` and `..`, in byte order.
 ///
@@ -26,16 +25,16 @@ const GRAIN: u64 = 3;
 pub(super) fn names_in(dir: impl AsFd) -> Result<BTreeSet<CString>, Errno> {
     let (dir, mut names) = (dir.as_fd(), BTreeSet::new());
     for _ in 0..MOST_READINGS {
-        let before = fstat(dir)?;
+        let before = stat_of(&fstat(dir)?);
         seek(dir, SeekFrom::Start(0))?;
         match read_once(dir, &mut |name| _ = names.insert(name.to_owned())) {
             // The folder itself was removed.
             Ok(()) | Err(Errno::NOENT) => {}
             Err(error) => return Err(error),
         }
-        let after = fstat(dir)?;
-        let is_same = (before.st_mtime, before.st_mtime_nsec) == (after.st_mtime, after.st_mtime_nsec);
-        if is_same && clock_gettime(ClockId::Realtime).tv_sec.abs_diff(after.st_mtime) >= GRAIN {
+        if before == stat_of(&fstat(dir)?)
+            && before.has_settled(jiff::Timestamp::now().as_nanosecond() as i64)
+        {
             break;
         }
     }

@@ -39,6 +39,14 @@ pub struct Stat {
     pub is_placeholder: bool,
 }
 
+impl Stat {
+    /// Whether the times are so old that a later change must show in them: the coarsest clock of a file system in use
+    /// has a grain of two seconds. `now` is in nanoseconds since 1970.
+    pub fn has_settled(&self, now: i64) -> bool {
+        now.saturating_sub(self.ctime_ns.max(self.mtime_ns)) > 2_100_000_000
+    }
+}
+
 /// The metadata that the system gives of a file.
 pub(crate) fn stat_of(stat: &rustix::fs::Stat) -> Stat {
     // The C types of these fields differ between systems.
