@@ -73,13 +73,13 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Loads the model in `dir`. Also returns what `head` reads from its further tensors.
+    /// Loads the model in `dir`. Also returns what `head` reads from its further tensors, for vectors of a size.
     ///
     /// # Errors
     /// A sentence for people: something is missing or isn't a BERT model; it names the file and what that lacks.
     pub fn open<T>(
         dir: &Path,
-        head: impl FnOnce(&Tensors<'_>) -> Result<T, String>,
+        head: impl FnOnce(&Tensors<'_>, usize) -> Result<T, String>,
     ) -> Result<(Self, T), String> {
         let wrong = |what: String| format!("the model directory `{}` {what}", dir.display());
         is_whole(dir).map_err(wrong)?;
@@ -102,33 +102,25 @@ impl Encoder {
         let source = Tensors::read(&bytes).map_err(wrong)?;
         let hash = blake3::hash(&bytes);
         let size = config.hidden_size;
-        let model = || -> Result<Self, String> {
-            let layers =
-                (0..config.num_hidden_layers).map(|at| source.layer(at)).collect::<Result<_, String>>()?;
+        let model = || -> Result<(Self, T), String> {
+            let layers = (0..config.num_hidden_layers).map(|at| source.layer(at, size));
+            let position = source.table("position_embeddings", size)?;
+            fitting(position.nrows() >= LEAST_POSITIONS, "position_embeddings", "at least 8 rows")?;
             let name = dir.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-            Ok(Self {
+            let model = Self {
                 name: format!("local:{name}:{}", &hash.to_hex()[..12]),
-                word: source.matrix("embeddings.word_embeddings.weight")?,
-                position: source.matrix("embeddings.position_embeddings.weight")?,
-                kinds: source.matrix("embeddings.token_type_embeddings.weight")?,
-                norm: source.norm("embeddings.LayerNorm")?,
-                layers,
+                word: source.table("word_embeddings", size)?,
+                position,
+                kinds: source.table("token_type_embeddings", size)?,
+                norm: source.norm("embeddings.LayerNorm", size)?,
+                layers: layers.collect::<Result<_, String>>()?,
                 tokenizer,
                 ends,
                 config,
-            })
+            };
+            Ok((model, head(&source, size)?))
         };
-        let model = model().map_err(wrong)?;
-        let tables = [&model.word, &model.position, &model.kinds];
-        let is_sane = tables.iter().all(|table| table.ncols() == size)
-            && model.position.nrows() >= LEAST_POSITIONS
-            && model.norm.fits(size)
-            && model.layers.iter().all(|layer| layer.fits(size));
-        if !is_sane {
-            return Err(wrong("has tensors whose sizes don't fit its `config.json`".to_owned()));
-        }
-        let head = head(&source).map_err(wrong)?;
-        Ok((model, head))
+        model().map_err(wrong)
     }
 
     /// The directory's name with a hash of its weights.
@@ -139,11 +131,6 @@ impl Encoder {
     /// The most tokens that it reads at once, special ones included; at least 8.
     pub fn positions(&self) -> usize {
         self.position.nrows().min(self.config.max_position_embeddings)
-    }
-
-    /// The size of its vectors.
-    pub fn size(&self) -> usize {
-        self.config.hidden_size
     }
 
     /// The tokens of `text`, at most `most`, without special ones.
@@ -226,18 +213,9 @@ impl Linear {
     pub fn apply(&self, x: &Array2<f32>) -> Array2<f32> {
         x.dot(&self.weight.t()) + &self.bias
     }
-
-    /// Whether the layer has `from` inputs and `to` outputs.
-    pub fn fits(&self, from: usize, to: usize) -> bool {
-        self.weight.dim() == (to, from)
-    }
 }
 
 impl Norm {
-    fn fits(&self, size: usize) -> bool {
-        self.weight.len() == size && self.bias.len() == size
-    }
-
     fn apply(&self, x: &mut Array2<f32>, eps: f32) {
         for mut row in x.rows_mut() {
             let mean = row.mean().unwrap_or(0.0);
@@ -251,16 +229,6 @@ impl Norm {
 }
 
 impl Layer {
-    fn fits(&self, size: usize) -> bool {
-        let Self { query, key, value, attended, attended_norm, wide, narrow, narrow_norm } = self;
-        let middle = wide.weight.nrows();
-        [query, key, value, attended].iter().all(|linear| linear.fits(size, size))
-            && wide.fits(size, middle)
-            && narrow.fits(middle, size)
-            && attended_norm.fits(size)
-            && narrow_norm.fits(size)
-    }
-
     /// Scaled dot-product attention over all heads, side by side.
     fn attend(&self, x: &Array2<f32>, heads: usize) -> Array2<f32> {
         let (q, k, v) = (self.query.apply(x), self.key.apply(x), self.value.apply(x));
@@ -296,38 +264,50 @@ fn gelu(x: f32) -> f32 {
     0.5 * x * (1.0 + erf)
 }
 
+/// An error unless a tensor has the size that the model's settings and other tensors want.
+fn fitting(fits: bool, name: &str, wanted: &str) -> Result<(), String> {
+    if fits { Ok(()) } else { Err(format!("has the tensor `{name}` in another size than {wanted}")) }
+}
+
 impl Tensors<'_> {
-    /// The linear layer of this name.
+    /// The linear layer of this name, which makes `to` numbers of `from`.
     ///
     /// # Errors
-    /// It is missing or no linear layer, in words that go on after the name of the directory.
-    pub fn linear(&self, name: &str) -> Result<Linear, String> {
+    /// It is missing or another layer, in words that go on after the name of the directory.
+    pub fn linear(&self, name: &str, from: usize, to: usize) -> Result<Linear, String> {
         let weight = self.matrix(&format!("{name}.weight"))?;
         let bias = self.row(&format!("{name}.bias"))?;
-        if bias.len() == weight.nrows() {
-            Ok(Linear { weight, bias })
-        } else {
-            Err(format!("has a bias of another size than `{name}.weight`"))
-        }
+        let fits = weight.dim() == (to, from) && bias.len() == to;
+        fitting(fits, name, &format!("{to} rows of {from}"))?;
+        Ok(Linear { weight, bias })
     }
 
-    fn norm(&self, name: &str) -> Result<Norm, String> {
-        let part = |part: &str| self.row(&format!("{name}.{part}"));
+    fn table(&self, name: &str, size: usize) -> Result<Array2<f32>, String> {
+        let table = self.matrix(&format!("embeddings.{name}.weight"))?;
+        fitting(table.ncols() == size, name, &format!("rows of {size}")).map(|()| table)
+    }
+
+    fn norm(&self, name: &str, size: usize) -> Result<Norm, String> {
+        let part = |part: &str| {
+            let row = self.row(&format!("{name}.{part}"))?;
+            fitting(row.len() == size, name, &size.to_string()).map(|()| row)
+        };
         Ok(Norm { weight: part("weight")?, bias: part("bias")? })
     }
 
-    fn layer(&self, at: usize) -> Result<Layer, String> {
-        let linear = |name: &str| self.linear(&format!("encoder.layer.{at}.{name}"));
-        let norm = |name: &str| self.norm(&format!("encoder.layer.{at}.{name}"));
+    fn layer(&self, at: usize, size: usize) -> Result<Layer, String> {
+        let own = |name: &str| format!("encoder.layer.{at}.{name}");
+        let square = |name: &str| self.linear(&own(name), size, size);
+        let middle = self.row(&own("intermediate.dense.bias"))?.len();
         Ok(Layer {
-            query: linear("attention.self.query")?,
-            key: linear("attention.self.key")?,
-            value: linear("attention.self.value")?,
-            attended: linear("attention.output.dense")?,
-            attended_norm: norm("attention.output.LayerNorm")?,
-            wide: linear("intermediate.dense")?,
-            narrow: linear("output.dense")?,
-            narrow_norm: norm("output.LayerNorm")?,
+            query: square("attention.self.query")?,
+            key: square("attention.self.key")?,
+            value: square("attention.self.value")?,
+            attended: square("attention.output.dense")?,
+            attended_norm: self.norm(&own("attention.output.LayerNorm"), size)?,
+            wide: self.linear(&own("intermediate.dense"), size, middle)?,
+            narrow: self.linear(&own("output.dense"), middle, size)?,
+            narrow_norm: self.norm(&own("output.LayerNorm"), size)?,
         })
     }
 }

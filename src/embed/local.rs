@@ -23,7 +23,7 @@ impl LocalModel {
     /// # Errors
     /// Something is missing or isn't a BERT model; the error names the file and what it lacks.
     pub fn open(dir: &Path) -> Result<Self, ModelError> {
-        let (encoder, ()) = Encoder::open(dir, |_| Ok(())).map_err(ModelError::Settings)?;
+        let (encoder, ()) = Encoder::open(dir, |_, _| Ok(())).map_err(ModelError::Settings)?;
         Ok(Self(encoder))
     }
 

@@ -35,17 +35,10 @@ impl LocalReranker {
     /// # Errors
     /// Something is missing or isn't a cross-encoder of BERT's; the error names the file and what it lacks.
     pub fn open(dir: &Path) -> Result<Self, ModelError> {
-        let heads = Encoder::open(dir, |tensors| {
-            Ok((tensors.linear("pooler.dense")?, tensors.linear("classifier")?))
+        let heads = Encoder::open(dir, |tensors, size| {
+            Ok((tensors.linear("pooler.dense", size, size)?, tensors.linear("classifier", size, 1)?))
         });
         let (encoder, (pooler, classifier)) = heads.map_err(ModelError::Settings)?;
-        let size = encoder.size();
-        if !pooler.fits(size, size) || !classifier.fits(size, 1) {
-            return Err(ModelError::Settings(format!(
-                "the model directory `{}` has a classifier that gives something else than one score",
-                dir.display()
-            )));
-        }
         Ok(Self { encoder, pooler, classifier })
     }
 

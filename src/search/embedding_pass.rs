@@ -166,10 +166,11 @@ impl Recall {
     /// The texts, as the model reads them, of rows by their hash.
     fn texts_of(&self, wanted: &[(Hash, String, u32)]) -> Result<HashMap<Hash, String>> {
         let found = self.index.snapshot(|snapshot| {
-            let mut out = Vec::new();
-            for of_note in wanted.chunk_by(|(_, a, _), (_, b, _)| a == b) {
-                let blocks = snapshot.blocks(&of_note[0].1)?;
-                let lines: HashSet<u32> = of_note.iter().map(|(.., line)| *line).collect();
+            let (mut out, mut lines) = (Vec::new(), HashMap::<&str, HashSet<u32>>::new());
+            wanted.iter().for_each(|(_, path, line)| _ = lines.entry(path).or_default().insert(*line));
+            for note in snapshot.corpus.notes() {
+                let Some(lines) = lines.get(&*note.row.path) else { continue };
+                let blocks = snapshot.corpus.blocks_of(&note)?;
                 let names = names_of(blocks.iter().filter_map(|stored| stored.block.author.as_deref()));
                 let is_wanted = |block: &Block| lines.contains(&block.line) && block.role != Some(Role::Tool);
                 for stored in blocks.iter().filter(|stored| is_wanted(&stored.block)) {

@@ -16,7 +16,7 @@ use crate::embed::{self, EmbedPurpose, ModelError, Provider, StaticModel};
 use crate::search::analyze::{names_of, without_names};
 use crate::search::rank::turn_signals::Candidates;
 use crate::search::store::{Corpus, FileRow, Matrix, Probe, vectors};
-use crate::search::{Freshness, Index, Result, Snapshot};
+use crate::search::{Index, Result, Snapshot};
 use crate::workspace::Workspace;
 
 /// A question doesn't wait longer than this for a model's endpoint.
@@ -116,8 +116,8 @@ impl Recall {
         self.settings.embed.provider == "builtin"
     }
 
-    /// Runs `work` on a fresh state of the index, and says how fresh that is; `work` returns the files that its answer
-    /// was made from, as for [`Index::answer`], which takes `is_meant`, too.
+    /// Runs `work` on a fresh state of the index; `work` returns the files that its answer was made from, as for
+    /// [`Index::answer`], which takes `is_meant`, too.
     ///
     /// # Errors
     /// The index's.
@@ -125,7 +125,7 @@ impl Recall {
         &self,
         is_meant: &dyn Fn(&str) -> bool,
         work: impl Fn(&Snapshot<'_>, &CorpusState) -> Result<(T, Option<Vec<FileRow>>)>,
-    ) -> Result<(T, Freshness)> {
+    ) -> Result<T> {
         self.index.answer(is_meant, |snapshot| work(snapshot, &*self.state(snapshot)?))
     }
 

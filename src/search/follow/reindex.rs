@@ -5,12 +5,11 @@
 //! after 40 MB of files, so memory grows only with the number of notes.
 
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::search::follow::scan::{Listing, in_order};
+use crate::search::follow::scan::Listing;
 use crate::search::follow::{ChangedFile, UnreadPath};
-use crate::search::store::{Delta, DeltaBuilder, Lock, Store, cache, commit};
+use crate::search::store::{Corpus, Delta, DeltaBuilder, Lock, Store, cache, commit};
 use crate::search::{Index, IndexError, Result};
 use crate::vault::{NotePath, Stat};
 
@@ -80,23 +79,25 @@ impl Index {
         wait: bool,
     ) -> Result<(Reindexed, Vec<UnreadPath>)> {
         let writing = store.lock_to_write(wait)?;
-        let Listing { files, unread, .. } = self.list()?;
-        let (root, unread) = (store.segments(), Mutex::new(unread));
-        let deltas = self.read_all_files(&files, &root, progress, stop, &unread)?;
+        let Listing { files, mut unread, .. } = self.list()?;
+        let root = store.segments();
+        let deltas = self.read_all_files(&files, &root, progress, stop, &mut unread)?;
         fail::fail_point!("index-reindex-end", |_| Err(IndexError::Interrupted));
         let now = self.clock.now().as_second();
-        commit::commit(&store.conn()?, &root, &deltas, now, Some(&store.fingerprint))?;
+        let anew = Some(&*store.fingerprint);
+        commit::commit(&store.conn()?, &root, &Corpus::default(), &deltas, now, anew)?;
         store.checkpoint()?;
         drop(writing);
         store.sweep()?;
         let mut made = Reindexed::default();
-        for file in deltas.iter().flat_map(|delta| &delta.files) {
+        for file in deltas.iter().flat_map(|delta| &delta.files).filter_map(|(_, file)| file.as_ref()) {
             made.files += 1;
             made.skipped += usize::from(file.skipped.is_some());
             made.bytes += file.look.size;
-            made.blocks += u64::from(file.place.unwrap_or_default().count);
         }
-        Ok((made, in_order(unread)))
+        let segments = deltas.iter().filter_map(|delta| delta.segment.as_ref());
+        made.blocks = segments.map(|segment| u64::from(segment.meta().max_doc())).sum();
+        Ok((made, unread))
     }
 
     /// The whole vault as changes of an empty index, made by all cores.
@@ -106,13 +107,13 @@ impl Index {
         root: &Path,
         progress: &(dyn Fn(Progress) + Sync),
         stop: &AtomicBool,
-        unread: &Mutex<Vec<UnreadPath>>,
+        unread: &mut Vec<UnreadPath>,
     ) -> Result<Vec<Delta>> {
         let (next, total, now) = (AtomicUsize::new(0), files.len(), self.now_ns());
         let new = || DeltaBuilder::new(Some(root), &self.basis);
         // One worker, which takes files until none are left.
-        let work = || -> Result<Vec<Delta>> {
-            let (mut made, mut open) = (Vec::new(), new());
+        let work = || -> Result<(Vec<Delta>, Vec<UnreadPath>)> {
+            let (mut made, mut open, mut unread) = (Vec::new(), new(), Vec::new());
             loop {
                 let from = next.fetch_add(CHUNK, Ordering::Relaxed);
                 let Some(files) = files.get(from..).filter(|files| !files.is_empty()) else { break };
@@ -121,7 +122,7 @@ impl Index {
                         return Err(IndexError::Interrupted);
                     }
                     let suspect = ChangedFile { path: path.to_string(), known: None, stat: Some(*stat) };
-                    let change = self.look(suspect, now, unread);
+                    let change = self.look(suspect, now, &mut unread);
                     change.map_or(Ok(()), |change| open.add(change))?;
                     if open.bytes > SEGMENT {
                         made.push(std::mem::replace(&mut open, new()).finish()?);
@@ -130,7 +131,7 @@ impl Index {
                 progress(Progress { done: from, total });
             }
             made.push(open.finish()?);
-            Ok(made)
+            Ok((made, unread))
         };
         // If one worker fails, no files are left for the others.
         let worker = || work().inspect_err(|_| next.store(total, Ordering::Relaxed));
@@ -138,10 +139,12 @@ impl Index {
         let made = std::thread::scope(|scope| {
             let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
             let failed = |_| Err(IndexError::Torn("a worker failed".to_owned()));
-            workers.into_iter().map(|worker| worker.join().unwrap_or_else(failed)).collect::<Vec<_>>()
+            workers.into_iter().map(|worker| worker.join().unwrap_or_else(failed)).collect::<Result<Vec<_>>>()
         });
-        let made = made.into_iter().collect::<Result<Vec<_>, _>>()?;
         progress(Progress { done: total, total });
+        let (made, missed): (Vec<_>, Vec<_>) = made?.into_iter().unzip();
+        unread.extend(missed.into_iter().flatten());
+        unread.sort_unstable();
         Ok(made.into_iter().flatten().collect())
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::search::follow::follower;
 use crate::search::read::is_link_to;
 use crate::search::retrieve::DocumentSets;
-use crate::search::store::{Mode, catalog};
+use crate::search::store::Mode;
 use crate::search::{CheckedBy, Index, IndexError, Kind, Result, Snapshot};
 
 /// The contents of the index.
@@ -99,7 +99,7 @@ impl Index {
             ..Stats::default()
         };
         stats.left_out.extend(self.list()?.skipped);
-        let mut count = |file: catalog::FileRow| match file.skipped {
+        snapshot.each_file(|file| match file.skipped {
             Some(why) => {
                 stats.skipped += 1;
                 stats.left_out.insert(file.path, why);
@@ -108,13 +108,7 @@ impl Index {
                 stats.files += 1;
                 stats.bytes += file.look.size;
             }
-        };
-        catalog::each_file(conn, |file| {
-            if !corpus.hidden.contains(&file.path) {
-                count(file);
-            }
         })?;
-        corpus.segs.iter().flat_map(|seg| &seg.memory).cloned().for_each(count);
         let sets = DocumentSets::new(corpus);
         let living = sets.living();
         for kind in Kind::ALL {
@@ -168,7 +162,7 @@ impl Index {
         let freshness = &snapshot.freshness;
         let why = freshness.warnings.last().filter(|_| freshness.checked_by == CheckedBy::Nobody);
         found.extend(why.map(|why| warn(why.as_str(), "search results may be older than the notes")));
-        catalog::each_file(snapshot.database(), |file| {
+        snapshot.each_file(|file| {
             for finding in file.findings.iter().flat_map(|findings| findings.lines()) {
                 let (line, why) = finding.split_once('\t').unwrap_or(("1", finding));
                 found.push(warn(format!("`{}:{line}`: {why}", file.path), "fix it there"));
@@ -187,13 +181,11 @@ impl Index {
 /// Whether a note that a link of this path or name means has the block.
 fn is_there(snapshot: &Snapshot<'_>, path: &str, id: &str) -> Result<bool> {
     for note in snapshot.corpus.notes() {
-        if is_link_to(path, &note.row.path)
-            && snapshot
-                .blocks(&note.row.path)?
-                .iter()
-                .any(|stored| stored.block.block_id.as_deref() == Some(id))
-        {
-            return Ok(true);
+        if is_link_to(path, &note.row.path) {
+            let mut blocks = snapshot.corpus.blocks_of(&note)?.into_iter();
+            if blocks.any(|stored| stored.block.block_id.as_deref() == Some(id)) {
+                return Ok(true);
+            }
         }
     }
     Ok(false)

@@ -8,7 +8,6 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 use rusqlite::Connection;
@@ -212,10 +211,13 @@ impl Index {
     /// Looks at the suspects' bytes, on all cores where there are many. Unreadable files go into `unread`.
     pub(super) fn inspect(&self, suspects: Vec<ChangedFile>, unread: &mut Vec<UnreadPath>) -> Vec<Change> {
         let (suspects, now) = (suspects.into_par_iter().with_min_len(WORTH_A_CORE), self.now_ns());
-        let found = Mutex::default();
-        let changes = suspects.filter_map(|suspect| self.look(suspect, now, &found)).collect();
-        unread.extend(in_order(found));
-        changes
+        let look = |suspect| {
+            let mut missed = Vec::new();
+            (self.look(suspect, now, &mut missed), missed)
+        };
+        let (changes, missed): (Vec<_>, Vec<_>) = suspects.map(look).unzip();
+        unread.extend(missed.into_iter().flatten());
+        changes.into_iter().flatten().collect()
     }
 
     /// The result of one suspect; `None` without a change. `now` is in nanoseconds since 1970. If it can't be read, that
@@ -224,7 +226,7 @@ impl Index {
         &self,
         suspect: ChangedFile,
         now: i64,
-        unread: &Mutex<Vec<UnreadPath>>,
+        unread: &mut Vec<UnreadPath>,
     ) -> Option<Change> {
         let ChangedFile { path, known, stat } = suspect;
         let Some(stat) = stat else { return known.map(Change::Removed) };
@@ -243,7 +245,7 @@ impl Index {
                         error => error.to_string(),
                     };
                     let why = SkipReason::Unreadable(why).to_string();
-                    unread.lock().unwrap_or_else(PoisonError::into_inner).push((path.clone(), why.clone()));
+                    unread.push((path.clone(), why.clone()));
                     Err(why)
                 }
                 Ok(bytes) => Ok(bytes),
@@ -260,9 +262,8 @@ impl Index {
         };
         let findings = note.findings.iter().map(|(line, why)| format!("{line}\t{why}"));
         let findings = Some(findings.collect::<Vec<_>>().join("\n")).filter(|findings| !findings.is_empty());
-        let (is_new, place) = (known.is_none(), known.as_ref().and_then(|known| known.place));
-        let file = FileRow { path, look, hash, skipped, findings, place };
-        (known.as_ref() != Some(&file)).then_some(Change::Content { file, is_new, note })
+        let file = FileRow { path, look, hash, skipped, findings };
+        (known.as_ref() != Some(&file)).then_some(Change::Content { file, note })
     }
 
     /// Why a file is left out without a look at its bytes, if it is.
@@ -282,13 +283,6 @@ impl Index {
             None
         }
     }
-}
-
-/// The unreadable files that several threads found, by path.
-pub(super) fn in_order(unread: Mutex<Vec<UnreadPath>>) -> Vec<UnreadPath> {
-    let mut unread = unread.into_inner().unwrap_or_else(PoisonError::into_inner);
-    unread.sort_unstable();
-    unread
 }
 
 /// Whether the file system says of a file what the index recorded.

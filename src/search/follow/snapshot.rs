@@ -59,7 +59,7 @@ impl Index {
         &self,
         is_meant: &dyn Fn(&str) -> bool,
         work: impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<FileRow>>)>,
-    ) -> Result<(T, Freshness)> {
+    ) -> Result<T> {
         match self.healing(|store| self.answer_in(store, is_meant, &work)) {
             Err(error) if error.is_full_or_read_only() => {
                 let store = Store::in_memory(&self.root, &self.options.fingerprint(), error.to_string())?;
@@ -74,18 +74,15 @@ impl Index {
         store: &Store,
         is_meant: &dyn Fn(&str) -> bool,
         work: &impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<FileRow>>)>,
-    ) -> Result<(T, Freshness)> {
+    ) -> Result<T> {
         let snapshot = self.fresh(store, is_meant, true)?;
         let (answer, sources) = work(&snapshot)?;
         let sources = sources.filter(|_| snapshot.freshness.checked_by == CheckedBy::Daemon);
-        let doubts =
-            |files: Vec<FileRow>| if files.is_empty() { self.may_look() } else { self.is_stale(files) };
-        if !sources.is_some_and(doubts) {
-            return Ok((answer, snapshot.freshness));
-        }
-        let again = self.fresh(store, is_meant, false)?;
-        let is_same = Arc::ptr_eq(&snapshot.corpus, &again.corpus);
-        Ok((if is_same { answer } else { work(&again)?.0 }, again.freshness))
+        let is_doubtful = sources.is_some_and(|files| match &files[..] {
+            [] => self.may_look(),
+            files => self.has_changed(files, &snapshot),
+        });
+        Ok(if is_doubtful { work(&self.fresh(store, is_meant, false)?)?.0 } else { answer })
     }
 
     /// Whether it is time to look at every file once more before an empty answer.
@@ -99,10 +96,10 @@ impl Index {
     }
 
     /// Whether one of these files changed without a report. One that isn't committed was read just now.
-    fn is_stale(&self, mut files: Vec<FileRow>) -> bool {
-        files.retain(|file| file.place.is_some_and(|place| place.segment != 0));
-        files.dedup_by(|a, b| a.path == b.path);
-        files.iter().any(|file| match self.stat(&file.path) {
+    fn has_changed(&self, files: &[FileRow], snapshot: &Snapshot<'_>) -> bool {
+        let of_notes = files.chunk_by(|a, b| a.path == b.path).map(|of_note| &of_note[0]);
+        let mut committed = of_notes.filter(|file| !snapshot.corpus.newer.contains_key(&file.path));
+        committed.any(|file| match self.stat(&file.path) {
             Some(stat) => (stat.size, stat.mtime_ns) != (file.look.size, file.look.mtime),
             // A vault that isn't there says nothing about its files.
             None => self.vault.is_present(),
@@ -123,10 +120,7 @@ impl Snapshot<'_> {
     /// # Errors
     /// SQLite's.
     pub(in crate::search) fn file(&self, path: &str) -> Result<Option<FileRow>> {
-        match self.memory().find(|file| file.path == path) {
-            Some(file) => Ok(Some(file.clone())),
-            None => Ok(catalog::file(&self.conn, path)?.filter(|_| !self.corpus.hidden.contains(path))),
-        }
+        self.corpus.newer.get(path).map_or_else(|| catalog::file(&self.conn, path), |newer| Ok(newer.clone()))
     }
 
     /// All blocks of the note at `path` in their order, without their texts; none where there is no such note.
@@ -134,21 +128,8 @@ impl Snapshot<'_> {
     /// # Errors
     /// SQLite's; they are torn.
     pub fn blocks(&self, path: &str) -> Result<Vec<Stored>> {
-        self.file(path)?.map_or_else(|| Ok(Vec::new()), |file| self.blocks_of(&file))
-    }
-
-    /// All blocks of a file in their order, without their texts.
-    ///
-    /// # Errors
-    /// They are torn.
-    pub(in crate::search) fn blocks_of(&self, file: &FileRow) -> Result<Vec<Stored>> {
-        let Some(place) = file.place else { return Ok(Vec::new()) };
-        let of = self.corpus.segs.iter().find(|seg| seg.id == place.segment);
-        let Some((seg, note)) = of.and_then(|seg| Some((seg, seg.rows.note_of(place.start)?))) else {
-            return Ok(Vec::new());
-        };
-        let slots = seg.first + place.start..;
-        Ok(slots.zip(seg.blocks(note)?).map(|(slot, block)| Stored { slot, block }).collect())
+        let note = self.corpus.notes().find(|note| *note.row.path == *path);
+        note.map_or_else(|| Ok(Vec::new()), |note| self.corpus.blocks_of(&note))
     }
 
     /// The text of a block.
@@ -159,9 +140,19 @@ impl Snapshot<'_> {
         Ok(self.corpus.text(slot)?.0)
     }
 
-    /// The files that were read directly, because they aren't committed.
-    pub(in crate::search) fn memory(&self) -> impl Iterator<Item = &FileRow> {
-        self.corpus.segs.iter().flat_map(|seg| &seg.memory)
+    /// Calls `each` with all files.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub(in crate::search) fn each_file(&self, mut each: impl FnMut(FileRow)) -> Result<()> {
+        let newer = &self.corpus.newer;
+        catalog::each_file(&self.conn, |file| {
+            if !newer.contains_key(&file.path) {
+                each(file)
+            }
+        })?;
+        newer.values().flatten().cloned().for_each(each);
+        Ok(())
     }
 
     /// The pinned blocks: path without extension, block id.

@@ -71,8 +71,9 @@ impl Index {
             self.refuse_vanishing(&conn, &changes)?;
             let delta = Delta::build(changes, Some(&store.segments()), &self.basis)?;
             fail::fail_point!("index-segment-written", |_| Err(IndexError::Interrupted));
-            if !delta.is_empty() {
-                commit::commit(&conn, &store.segments(), &[delta], self.clock.now().as_second(), None)?;
+            if !delta.files.is_empty() {
+                let (corpus, now) = (store.corpus(&conn)?, self.clock.now().as_second());
+                commit::commit(&conn, &store.segments(), &corpus, &[delta], now, None)?;
                 store.committed()?;
             }
         }
@@ -84,8 +85,7 @@ impl Index {
 
     fn refuse_vanishing(&self, conn: &Connection, changes: &[Change]) -> Result<()> {
         let removed = changes.iter().filter(|change| matches!(change, Change::Removed(_))).count() as u64;
-        let added = changes.iter().any(|change| matches!(change, Change::Content { is_new: true, .. }));
-        if removed > 1 && !added && removed == catalog::file_count(conn)? {
+        if removed > 1 && removed == catalog::file_count(conn)? {
             // The last ones to go: is there really nothing else?
             self.refuse_emptying(conn, self.list()?.files.len())?;
         }

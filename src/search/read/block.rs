@@ -72,8 +72,10 @@ pub struct Block {
     /// Last line, inclusive.
     pub end_line: u32,
     /// First byte in the decoded note; not stored.
+    #[bitcode(skip)]
     pub start: u32,
     /// The byte behind the last; not stored.
+    #[bitcode(skip)]
     pub end: u32,
     /// Its kind.
     pub kind: Kind,
@@ -90,8 +92,10 @@ pub struct Block {
     /// Its Obsidian block id, without the `^`.
     pub block_id: Option<String>,
     /// Its text: indexed, shown in answers, embedded.
+    #[bitcode(skip)]
     pub text: String,
     /// Further indexed text that is not shown: link targets, embedded names.
+    #[bitcode(skip)]
     pub extra: String,
     /// Its inline tags without `#`, as written.
     pub tags: Vec<String>,

@@ -19,7 +19,7 @@ use crate::search::read::{Block, Kind, Lines, decode, frontmatter, markdown};
 
 /// The version of everything that an index's content depends on: blocks, terms, tables. Another version
 /// is rebuilt without a question.
-pub const SCHEMA: &str = concat!("vault-agent index 33, ", env!("CARGO_PKG_VERSION"));
+pub const SCHEMA: &str = concat!("vault-agent index 34, ", env!("CARGO_PKG_VERSION"));
 
 /// The settings that decide which files are indexed, and how.
 #[derive(Debug, Clone)]

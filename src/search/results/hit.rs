@@ -45,21 +45,21 @@ pub(in crate::search) fn pinned_blocks(
     filters: &Filters<'_>,
 ) -> Result<Vec<FoundBlock>> {
     let mut found = Vec::new();
-    let mut add = |path: &str, linked: &str| {
+    let mut add = |path: &str, linked: &str, blocks: Vec<Stored>| {
         let Some(file) = snapshot.file(path)? else { return Ok::<_, IndexError>(()) };
-        for Stored { slot, block } in snapshot.blocks_of(&file)? {
+        for Stored { slot, block } in blocks {
             if maker.is_pinned(linked, &block) && filters.pass(slot, &block)? {
                 found.push(FoundBlock { slot, score: 0.0, file: file.clone(), block, is_alike: false });
             }
         }
         Ok(())
     };
-    add(&snapshot.options.pinned, "")?;
+    add(&snapshot.options.pinned, "", snapshot.blocks(&snapshot.options.pinned)?)?;
     for note in snapshot.corpus.notes().filter(|_| !maker.pins.is_empty()) {
         let path = &note.row.path;
         let names = names_of_path(path);
         if maker.pins.iter().any(|(target, _)| is_link_to_names(target, names)) {
-            add(path, path)?;
+            add(path, path, snapshot.corpus.blocks_of(&note)?)?;
         }
     }
     Ok(found)

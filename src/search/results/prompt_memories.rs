@@ -102,11 +102,7 @@ impl Recall {
             is_asked || !path.starts_with(&sessions) || pins.contains(&name())
         };
         // That nothing helps is no reason to doubt the watcher.
-        let (mut recalled, freshness) = self
-            .answer(&is_meant, |snapshot, state| Ok((self.memories_for(snapshot, state, prompt)?, None)))?;
-        let embedded_percent = recalled.freshness.embedded_percent;
-        recalled.freshness = Freshness { embedded_percent, ..freshness };
-        Ok(recalled)
+        self.answer(&is_meant, |snapshot, state| Ok((self.memories_for(snapshot, state, prompt)?, None)))
     }
 
     /// The measures of the best finds for a prompt: the data that the confidence is fitted on.
@@ -117,7 +113,7 @@ impl Recall {
         let measures = |_: &Snapshot<'_>, state: &CorpusState| {
             Ok((self.rank(state, text, &[], None, None, POOL).measures, None))
         };
-        Ok(self.answer(&|_| true, measures)?.0)
+        self.answer(&|_| true, measures)
     }
 
     /// Rates finds for a prompt; those in `without` and in expired working memory are left out.

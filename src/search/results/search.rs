@@ -70,7 +70,7 @@ impl Recall {
         }
         let question =
             is_ranked.then(|| Question::new(&text, self.today())).filter(|it| !it.terms.is_empty());
-        let (mut answer, freshness) = match &question {
+        let mut answer = match &question {
             None => self.index.answer(&|_| true, |snapshot| {
                 let (found, notes) = snapshot.find(&place, &within, limit)?;
                 answer(snapshot, &place, (found, notes, None))
@@ -80,8 +80,6 @@ impl Recall {
                 answer(snapshot, &place, best)
             })?,
         };
-        let Freshness { embedded_percent, not_searched, .. } = answer.freshness;
-        answer.freshness = Freshness { embedded_percent, not_searched, ..freshness };
         if let Some((working, expired)) = self.expired() {
             outdated_facts::demote_expired(&mut answer.hits, working.as_str(), expired, self.zone());
         }

@@ -26,13 +26,13 @@ impl Index {
     /// There is no index yet and the vault can't be read either, or the cache fails and making it anew
     /// doesn't help.
     pub fn search(&self, query: &Query) -> Result<Answer> {
-        let ((hits, notes), freshness) = self.answer(&|_| true, |snapshot| {
+        self.answer(&|_| true, |snapshot| {
             let within = SearchScope { place: query.scope.clone(), scopes: Vec::new() };
             let (found, notes) = snapshot.find(query, &within, query.limit.min(MOST_HITS))?;
             let (hits, bases) = snapshot.give(&query.text, found)?;
-            Ok(((hits, notes), Some(bases)))
-        })?;
-        Ok(Answer { query: query.text.clone(), hits, notes, freshness, reranked: None })
+            let freshness = snapshot.freshness.clone();
+            Ok((Answer { query: query.text.clone(), hits, notes, freshness, reranked: None }, Some(bases)))
+        })
     }
 }
 
@@ -181,10 +181,12 @@ impl Snapshot<'_> {
     /// As [`Snapshot::scope`].
     pub fn not_searched(&self, scope: Option<&str>) -> Result<(usize, Option<String>)> {
         let prefixes = self.scope(scope)?;
-        let mut known: BTreeMap<String, String> = catalog::left_out(self.database())?.into_iter().collect();
-        known.retain(|path, _| !self.corpus.hidden.contains(path));
-        known.extend(self.corpus.left_out.iter().cloned());
-        let files: Vec<_> = known.iter().filter(|(path, _)| is_in(&prefixes, path)).collect();
+        let mut files = BTreeMap::new();
+        self.each_file(|file| {
+            if is_in(&prefixes, &file.path) {
+                files.extend(file.skipped.map(|why| (file.path, why)));
+            }
+        })?;
         let named: Vec<String> =
             files.iter().take(NAMED).map(|(path, why)| format!("`{path}` ({why})")).collect();
         let (count, named) = (files.len(), named.join(", "));
@@ -197,9 +199,8 @@ impl Snapshot<'_> {
     /// Whether the path of any note begins with one of these.
     fn begins(&self, prefixes: &[String]) -> Result<bool> {
         for prefix in prefixes {
-            if self.memory().any(|file| file.path.starts_with(prefix))
-                || catalog::begins(self.database(), prefix)?
-            {
+            let mut newer = self.corpus.newer.values().flatten();
+            if newer.any(|file| file.path.starts_with(prefix)) || catalog::begins(self.database(), prefix)? {
                 return Ok(true);
             }
         }

@@ -178,10 +178,11 @@ pub fn put_dead(conn: &Connection, segment: i64, start: u32, count: u32) -> Resu
     Ok(())
 }
 
-/// Inserts a segment after all others, and returns its number.
-pub fn put_segment(conn: &Connection, uuid: &str, docs: u32, seals: &str) -> Result<i64> {
+/// Inserts a segment after all others.
+pub fn put_segment(conn: &Connection, uuid: &str, docs: u32, seals: &str) -> Result<()> {
     let mut put = conn.prepare_cached("INSERT INTO segments (uuid, docs, seals) VALUES (?1, ?2, ?3)")?;
-    Ok(put.insert(params![uuid, docs, seals])?)
+    put.execute(params![uuid, docs, seals])?;
+    Ok(())
 }
 
 /// Forgets a segment.
@@ -189,17 +190,6 @@ pub fn remove_segment(conn: &Connection, id: i64) -> Result<()> {
     conn.prepare_cached("DELETE FROM dead WHERE segment = ?1")?.execute([id])?;
     conn.prepare_cached("DELETE FROM segments WHERE id = ?1")?.execute([id])?;
     Ok(())
-}
-
-/// The position of a file's blocks: documents of a segment side by side.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Encode, Decode)]
-pub struct Place {
-    /// The segment's number; 0 for one that isn't committed.
-    pub segment: i64,
-    /// The first document's number.
-    pub start: u32,
-    /// How many documents.
-    pub count: u32,
 }
 
 /// The stat of a file.
@@ -228,8 +218,6 @@ pub struct FileRow {
     pub skipped: Option<String>,
     /// The parts that could not be parsed, a line each: `line<TAB>reason`.
     pub findings: Option<String>,
-    /// The position of its blocks, if it has some.
-    pub place: Option<Place>,
 }
 
 /// A row of path and `known`.
@@ -255,13 +243,6 @@ pub fn each_file(conn: &Connection, mut each: impl FnMut(FileRow)) -> Result<()>
         each(file_row(row)?);
     }
     Ok(())
-}
-
-/// Paths and reasons of the files that are left out, in the order of their paths.
-pub fn left_out(conn: &Connection) -> Result<Vec<(String, String)>> {
-    let mut left_out = Vec::new();
-    each_file(conn, |file| left_out.extend(file.skipped.map(|why| (file.path, why))))?;
-    Ok(left_out)
 }
 
 /// Paths of the files whose path begins with `prefix`.
@@ -296,11 +277,4 @@ pub fn put_file(conn: &Connection, file: &FileRow) -> Result<()> {
 pub fn remove_file(conn: &Connection, path: &str) -> Result<()> {
     conn.prepare_cached("DELETE FROM files WHERE path = ?1")?.execute([path])?;
     Ok(())
-}
-
-/// Records that the blocks of the file at `path` are now in this segment, from document `start` on.
-pub fn move_file(conn: &Connection, path: &str, segment: i64, start: u32) -> Result<()> {
-    let Some(mut file) = file(conn, path)? else { return Ok(()) };
-    file.place = file.place.map(|place| Place { segment, start, ..place });
-    put_file(conn, &file)
 }

@@ -18,22 +18,24 @@ use crate::search::store::catalog;
 use crate::search::store::segment::file;
 use crate::search::store::segment::schema;
 use crate::search::store::{
-    Corpus, FileRow, LastCommit, NewRows, Place, RowInputs, Seg, SegmentBuilder, SegmentDirectory,
-    SegmentFiles, seal,
+    Corpus, FileRow, LastCommit, NewRows, RowInputs, Seg, SegmentBuilder, SegmentDirectory, SegmentFiles,
+    seal,
 };
 use crate::search::{IndexError, Result};
 
 /// As many segments of about one size are merged into one.
 const FAN: usize = 6;
 
-/// Commits changes in one step, with their segments' files in the folder `root`; `now` is in seconds since 1970. If
-/// `anew` has a fingerprint, the changes replace the whole index.
-pub fn commit(conn: &Connection, root: &Path, deltas: &[Delta], now: i64, anew: Option<&str>) -> Result<()> {
-    let seals: Result<Vec<Option<String>>> = deltas
-        .iter()
-        .map(|delta| delta.segment.as_ref().map(|new| seals_of(root, new)).transpose())
-        .collect();
-    let seals = seals?;
+/// Commits changes of `corpus` in one step, with their segments' files in the folder `root`; `now` is in seconds since
+/// 1970. If `anew` has a fingerprint, the changes replace the whole index.
+pub fn commit(
+    conn: &Connection,
+    root: &Path,
+    corpus: &Corpus,
+    deltas: &[Delta],
+    now: i64,
+    anew: Option<&str>,
+) -> Result<()> {
     let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
     let mut last = catalog::last_commit(&tx)?;
     if let Some(fingerprint) = anew {
@@ -42,42 +44,35 @@ pub fn commit(conn: &Connection, root: &Path, deltas: &[Delta], now: i64, anew: 
     }
     last.generation += 1;
     last.committed = now;
-    for (delta, seals) in deltas.iter().zip(&seals) {
-        put_delta(&tx, delta, seals.as_deref())?;
+    for delta in deltas {
+        put_delta(&tx, root, corpus, delta)?;
     }
     catalog::set_last_commit(&tx, &last)?;
     fail::fail_point!("index-commit-end", |_| Err(IndexError::Interrupted));
     Ok(tx.commit()?)
 }
 
-fn put_delta(tx: &Connection, delta: &Delta, seals: Option<&str>) -> Result<()> {
-    let segment = delta.segment.as_ref().zip(seals);
-    let segment = segment.map(|(new, seals)| put_new(tx, new, seals)).transpose()?;
-    for place in &delta.dying {
-        catalog::put_dead(tx, place.segment, place.start, place.count)?;
-    }
-    for path in &delta.removed {
-        catalog::remove_file(tx, path)?;
+fn put_delta(tx: &Connection, root: &Path, corpus: &Corpus, delta: &Delta) -> Result<()> {
+    delta.segment.as_ref().map_or(Ok(()), |new| put_new(tx, root, new))?;
+    for slots in corpus.slots_of(&delta.dying) {
+        let (seg, start) = corpus.place(slots.start);
+        catalog::put_dead(tx, seg.id, start, slots.end - slots.start)?;
     }
     fail::fail_point!("index-commit-middle", |_| Err(IndexError::Interrupted));
-    for file in &delta.files {
-        let mut file = file.clone();
-        if let Some(place) = file.place.as_mut().filter(|place| place.segment == 0) {
-            place.segment = segment.unwrap_or_default();
+    for (path, file) in &delta.files {
+        match file {
+            Some(file) => catalog::put_file(tx, file)?,
+            None => catalog::remove_file(tx, path)?,
         }
-        catalog::put_file(tx, &file)?;
     }
     Ok(())
 }
 
-/// The seals of a new segment's files. Every byte is read, so this comes before the transaction.
-fn seals_of(root: &Path, segment: &Segment) -> Result<String> {
-    seal::of_files(root, &segment.id().uuid_string()).map_err(|error| IndexError::cache(root, error))
-}
-
-/// Lists a new segment; its number.
-fn put_new(tx: &Connection, segment: &Segment, seals: &str) -> Result<i64> {
-    catalog::put_segment(tx, &segment.id().uuid_string(), segment.meta().max_doc(), seals)
+/// Lists a new segment, with the seals of its files.
+fn put_new(tx: &Connection, root: &Path, segment: &Segment) -> Result<()> {
+    let uuid = segment.id().uuid_string();
+    let seals = seal::of_files(root, &uuid).map_err(|error| IndexError::cache(root, error))?;
+    catalog::put_segment(tx, &uuid, segment.meta().max_doc(), &seals)
 }
 
 /// Segments worth merging into one now, with at most `most` living documents among them.
@@ -109,16 +104,13 @@ pub fn choose(corpus: &Corpus, most: u64) -> Option<Vec<usize>> {
 /// Merges the segments at the places `chosen` of `corpus` into one, and commits that; the write lock is held, and
 /// `corpus` is the last commit's.
 pub fn merge(conn: &Connection, corpus: &Corpus, files: &SegmentFiles, chosen: &[usize]) -> Result<()> {
-    let rows = catalog::segments(conn)?;
-    let (root, mut old, mut segments, mut filters) = (&files.root, Vec::new(), Vec::new(), Vec::new());
+    let (root, mut segments, mut filters) = (&files.root, Vec::new(), Vec::new());
     let mut copied = NewRows::default();
-    for seg in chosen.iter().map(|n| &corpus.segs[*n]) {
-        let row = rows.iter().find(|row| row.id == seg.id);
-        let row = row.ok_or_else(|| IndexError::Torn(format!("segment {} is not listed", seg.id)))?;
-        old.push(row);
+    let old = || chosen.iter().map(|n| &corpus.segs[*n]);
+    for seg in old() {
         copied.copy(&seg.rows, |doc| seg.is_alive(doc));
         if seg.living() > 0 {
-            segments.push(files.segment(row)?);
+            segments.push(files.segment(&seg.uuid, seg.reader.max_doc())?);
             filters.push(seg.alive.as_ref().map(alive_set).transpose()?);
         }
     }
@@ -136,15 +128,9 @@ pub fn merge(conn: &Connection, corpus: &Corpus, files: &SegmentFiles, chosen: &
         return Err(IndexError::Torn(format!("a merge of {next} documents gave another number")));
     }
     fail::fail_point!("index-merge-written", |_| Err(IndexError::Interrupted));
-    let new = new.map(|new| Ok::<_, IndexError>((seals_of(root, &new)?, new))).transpose()?;
     let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
-    let id = new.map(|(seals, new)| put_new(&tx, &new, &seals)).transpose()?.unwrap_or_default();
-    for note in &copied.notes {
-        catalog::move_file(&tx, &note.path, id, note.start)?;
-    }
-    for row in &old {
-        catalog::remove_segment(&tx, row.id)?;
-    }
+    new.map_or(Ok(()), |new| put_new(&tx, root, &new))?;
+    old().try_for_each(|seg| catalog::remove_segment(&tx, seg.id))?;
     let last = catalog::last_commit(&tx)?;
     catalog::set_last_commit(&tx, &LastCommit { generation: last.generation + 1, ..last })?;
     fail::fail_point!("index-merge-end", |_| Err(IndexError::Interrupted));
@@ -186,10 +172,8 @@ pub enum Change {
     Touched(FileRow),
     /// It is new, or other than before.
     Content {
-        /// As it will be known, with the place of its last blocks.
+        /// As it will be known.
         file: FileRow,
-        /// Whether the index knew nothing of it.
-        is_new: bool,
         /// Its blocks.
         note: ParsedNote,
     },
@@ -198,14 +182,10 @@ pub enum Change {
 /// A change of the index, ready to be committed, or to be laid over a corpus without a commit.
 #[derive(Debug, Default)]
 pub struct Delta {
-    /// Rows to write, each with its new place: of segment 0 in the new segment.
-    pub files: Vec<FileRow>,
-    /// Paths of files to forget.
-    pub removed: Vec<String>,
-    /// Paths of known files whose blocks are others now, or none.
-    replaced: Vec<String>,
-    /// Places whose blocks die.
-    pub dying: Vec<Place>,
+    /// Changed files by path; `None` for one that is gone.
+    pub files: Vec<(String, Option<FileRow>)>,
+    /// Paths of the notes whose blocks die.
+    dying: Vec<String>,
     /// The segment of the new blocks.
     pub segment: Option<Segment>,
 }
@@ -231,24 +211,21 @@ impl<'a> DeltaBuilder<'a> {
         let delta = &mut self.delta;
         match change {
             Change::Removed(file) => {
-                delta.dying.extend(file.place);
-                delta.removed.push(file.path);
+                delta.dying.push(file.path.clone());
+                delta.files.push((file.path, None));
             }
-            Change::Touched(file) => delta.files.push(file),
-            Change::Content { mut file, is_new, note } => {
-                if file.place.is_some() || !is_new && !note.blocks.is_empty() {
-                    delta.replaced.push(file.path.clone());
-                }
-                delta.dying.extend(file.place.take());
+            Change::Touched(file) => delta.files.push((file.path.clone(), Some(file))),
+            Change::Content { file, note } => {
+                delta.dying.push(file.path.clone());
                 if !note.blocks.is_empty() {
                     let blocks = match &mut self.blocks {
                         Some(blocks) => blocks,
                         None => self.blocks.insert(SegmentBuilder::new(self.root, self.basis)?),
                     };
-                    file.place = Some(blocks.add(&file.path, &note)?);
+                    blocks.add(&file.path, &note)?;
                     self.bytes += file.look.size;
                 }
-                delta.files.push(file);
+                delta.files.push((file.path.clone(), Some(file)));
             }
         }
         Ok(())
@@ -268,26 +245,13 @@ impl Delta {
         builder.finish()
     }
 
-    /// Whether nothing changes.
-    pub fn is_empty(&self) -> bool {
-        self.files.is_empty() && self.removed.is_empty()
-    }
-
     /// `corpus` as it would be after the commit.
-    pub fn overlay(&self, corpus: &Corpus) -> Result<Corpus> {
+    pub fn overlay(self, corpus: &Corpus) -> Result<Corpus> {
         let mut after = corpus.clone();
-        for place in &self.dying {
-            if let Some(seg) = after.segs.iter_mut().find(|seg| seg.id == place.segment) {
-                seg.bury(place.start, place.count);
-            }
-        }
-        after.hidden.extend(self.removed.iter().chain(&self.replaced).cloned());
-        let skipped = self.files.iter().filter_map(|file| Some((file.path.clone(), file.skipped.clone()?)));
-        after.left_out.extend(skipped);
+        corpus.slots_of(&self.dying).for_each(|slots| after.bury(&slots));
+        after.newer.extend(self.files);
         if let Some(segment) = &self.segment {
-            let new = |file: &&FileRow| file.place.is_some_and(|place| place.segment == 0);
-            let memory = self.files.iter().filter(new).cloned().collect();
-            after.add(Seg { memory, ..Seg::open(0, segment, 8)? });
+            after.add(Seg::open(0, segment, 8)?);
         }
         Ok(after)
     }

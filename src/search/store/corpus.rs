@@ -9,7 +9,7 @@
 //! have consecutive slots in their order, so the neighbours of a turn are the adjacent slots. Deleted notes keep their
 //! slots until their segment is merged. [`crate::search::store::blocks`] reads the data of a slot.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use rusqlite::Connection;
@@ -20,7 +20,7 @@ use crate::search::read::block::ParsedNote;
 use crate::search::store::{
     FileRow, LastCommit, NoteRow, RowInputs, Seg, SegmentBuilder, SegmentFiles, catalog,
 };
-use crate::search::{IndexError, Result};
+use crate::search::{IndexError, Result, Stored};
 
 /// Unpacked blocks of texts that stay in memory, of all segments together; 32 KB each.
 const KEPT: usize = 128;
@@ -30,10 +30,8 @@ const KEPT: usize = 128;
 pub struct Corpus {
     /// The commit that it is of.
     pub commit: LastCommit,
-    /// Paths of the files that this corpus sees otherwise than the catalog, or not at all any more.
-    pub hidden: HashSet<String>,
-    /// Paths and reasons of the files that are left out and that the catalog doesn't know as such.
-    pub left_out: Vec<(String, String)>,
+    /// The files that this corpus sees otherwise than the catalog, by path; `None` for one that is gone.
+    pub newer: HashMap<String, Option<FileRow>>,
     /// The segments; [`Corpus::add`] adds one.
     pub(in crate::search) segs: Vec<Seg>,
     /// The first slot of each segment.
@@ -98,12 +96,9 @@ impl Corpus {
     pub fn put(&mut self, notes: impl IntoIterator<Item = (String, ParsedNote)>) -> Result<()> {
         let mut builder = SegmentBuilder::new(None, &RowInputs::default())?;
         for (path, note) in notes {
-            for seg in &mut self.segs {
-                let rows = std::sync::Arc::clone(&seg.rows);
-                let old = rows.notes().iter().filter(|row| *row.path == *path);
-                old.for_each(|row| seg.bury(row.start, row.count));
-            }
             builder.add(&path, &note)?;
+            let old: Vec<_> = self.slots_of(&[path]).collect();
+            old.iter().for_each(|slots| self.bury(slots));
         }
         self.add(Seg::open(0, &builder.finish()?, 8)?);
         Ok(())
@@ -142,6 +137,29 @@ impl Corpus {
         })
     }
 
+    /// The slots of the notes at some paths.
+    pub(super) fn slots_of(&self, paths: &[String]) -> impl Iterator<Item = Range<u32>> {
+        let paths: HashSet<&str> = paths.iter().map(String::as_str).collect();
+        self.notes().filter(move |note| paths.contains(&*note.row.path)).map(|note| note.slots)
+    }
+
+    /// Lets the blocks of a note die.
+    pub(super) fn bury(&mut self, slots: &Range<u32>) {
+        if let Some(seg) = self.segs.iter_mut().find(|seg| seg.slots().contains(&slots.start)) {
+            seg.bury(slots.start - seg.first, slots.end - slots.start);
+        }
+    }
+
+    /// The blocks of a note in their order, with their slots, without their texts.
+    ///
+    /// # Errors
+    /// They are torn.
+    pub(in crate::search) fn blocks_of(&self, note: &CorpusNote<'_>) -> Result<Vec<Stored>> {
+        let seg = self.seg_of_note(note.number);
+        let blocks = seg.blocks((note.number - seg.file) as usize)?;
+        Ok(note.slots.clone().zip(blocks).map(|(slot, block)| Stored { slot, block }).collect())
+    }
+
     /// The speakers of a note, by number.
     pub(in crate::search) fn speakers(&self, note: u32) -> impl Iterator<Item = u32> {
         let (seg, row) = (self.seg_of_note(note), self.note(note).row);
@@ -169,7 +187,7 @@ impl Corpus {
         let note = seg.rows.note_of(doc).ok_or_else(torn)?;
         let row = &seg.rows.notes()[note];
         let file = match seg.id {
-            0 => seg.memory.iter().find(|file| *file.path == *row.path).cloned(),
+            0 => self.newer.get(&*row.path).cloned().flatten(),
             _ => catalog::file(conn, &row.path)?,
         };
         let block = seg.blocks(note)?.into_iter().nth((doc - row.start) as usize);

@@ -29,7 +29,7 @@ pub(in crate::search) mod lock;
 
 pub(in crate::search) use blocks::TermCount;
 pub(in crate::search) use cache::{Mode, Store};
-pub(in crate::search) use catalog::{FileRow, FileStat, LastCommit, Place, SegmentRow};
+pub(in crate::search) use catalog::{FileRow, FileStat, LastCommit, SegmentRow};
 pub(in crate::search) use commit::{Change, Delta, DeltaBuilder};
 pub(in crate::search) use corpus::{Corpus, CorpusNote};
 pub(in crate::search) use lock::Lock;

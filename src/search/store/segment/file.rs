@@ -23,7 +23,7 @@ use crate::search::read::block::ParsedNote;
 use crate::search::read::{Block, Kind};
 use crate::search::store::segment::{pack, schema};
 use crate::search::store::{
-    FILTER, Gathered, NewRows, NewTerms, Place, Postings, RANK, RowInputs, SegmentDirectory, TEXT, decode,
+    FILTER, Gathered, NewRows, NewTerms, Postings, RANK, RowInputs, SegmentDirectory, TEXT, decode,
 };
 use crate::search::{IndexError, Result};
 
@@ -64,11 +64,9 @@ impl SegmentBuilder {
     }
 
     /// Adds the blocks of a note, and returns their position.
-    pub fn add(&mut self, path: &str, note: &ParsedNote) -> tantivy::Result<Place> {
-        let start = self.docs;
+    pub fn add(&mut self, path: &str, note: &ParsedNote) -> tantivy::Result<()> {
         self.ranked.note(path, &note.head(), &note.blocks, &pack::pack(&note.blocks));
-        note.blocks.iter().try_for_each(|block| self.block(block, &note.tags))?;
-        Ok(Place { segment: 0, start, count: self.docs - start })
+        note.blocks.iter().try_for_each(|block| self.block(block, &note.tags))
     }
 
     fn block(&mut self, block: &Block, tags: &[String]) -> tantivy::Result<()> {

@@ -4,8 +4,8 @@
 //! Documents come in order, each with all of its terms. A posting is stored as a number: twice the number of documents
 //! that were skipped since the term's last posting, plus one if the term's count in the document is above one. In that
 //! case the count follows as a second number. Numbers are stored with seven bits per byte. The data of blocks is packed
-//! by `bitcode`, field by field, and compressed by zstd. Line numbers and times are stored as differences from the
-//! block before, which are small. The text itself is in the full-text store and not repeated here.
+//! by `bitcode`, field by field, and compressed by zstd. The text itself is in the full-text store and not repeated
+//! here.
 
 use std::cell::RefCell;
 
@@ -27,16 +27,7 @@ thread_local! {
 
 /// Packs all of `blocks` but their texts, and their places in bytes.
 pub fn pack(blocks: &[Block]) -> Vec<u8> {
-    let (mut before, mut time_before) = (0_u32, 0);
-    let mut rows = Vec::with_capacity(blocks.len());
-    for block in blocks {
-        let (line, end_line) = (block.line.wrapping_sub(before), block.end_line.wrapping_sub(block.line));
-        let time = block.time.map(|own: i64| own.wrapping_sub(time_before));
-        let bare = Block { start: 0, end: 0, text: String::new(), extra: String::new(), ..block.clone() };
-        rows.push(Block { line, end_line, time, ..bare });
-        (before, time_before) = (block.end_line, block.time.unwrap_or(0));
-    }
-    let rows = bitcode::encode(&rows);
+    let rows = bitcode::encode(blocks);
     let mut packed = (rows.len() as u32).to_le_bytes().to_vec();
     let rows = PACKER.with_borrow_mut(|packer| packer.compress(&rows));
     packed.extend(rows.expect("memory is enough for what was just made"));
@@ -48,15 +39,7 @@ pub fn unpack(bytes: &[u8]) -> Option<Vec<Block>> {
     let (length, packed) = bytes.split_first_chunk::<4>()?;
     let length = Some(u32::from_le_bytes(*length)).filter(|length| *length < MOST)?;
     let rows = UNPACKER.with_borrow_mut(|unpacker| unpacker.decompress(packed, length as usize));
-    let mut blocks: Vec<Block> = bitcode::decode(&rows.ok()?).ok()?;
-    let (mut end_line, mut time) = (0_u32, 0);
-    for block in &mut blocks {
-        block.line = block.line.wrapping_add(end_line);
-        block.end_line = block.end_line.wrapping_add(block.line);
-        block.time = block.time.map(|own: i64| own.wrapping_add(time));
-        (end_line, time) = (block.end_line, block.time.unwrap_or(0));
-    }
-    Some(blocks)
+    bitcode::decode(&rows.ok()?).ok()
 }
 
 /// The postings of all terms of some documents.

@@ -13,7 +13,7 @@ use tantivy::{BitSet, Directory, DocSet, Index, SegmentReader, TERMINATED, Tanti
 
 use crate::search::read::Block;
 use crate::search::store::segment::{pack, schema};
-use crate::search::store::{FileRow, RANK, Rows, SEPARATOR, Seal, SegmentDirectory, SegmentRow, TEXT, seal};
+use crate::search::store::{RANK, Rows, SEPARATOR, Seal, SegmentDirectory, SegmentRow, TEXT, seal};
 use crate::search::{IndexError, Result};
 
 /// Opens segments of the cache's folder.
@@ -33,16 +33,16 @@ impl SegmentFiles {
     }
 
     /// A handle of the segment, for merging.
-    pub fn segment(&self, row: &SegmentRow) -> Result<tantivy::Segment> {
-        let id = SegmentId::from_uuid_string(&row.uuid)
-            .map_err(|_| IndexError::Torn(format!("`{}` is no segment", row.uuid)))?;
-        Ok(self.index.segment(self.index.new_segment_meta(id, row.docs)))
+    pub fn segment(&self, uuid: &str, docs: u32) -> Result<tantivy::Segment> {
+        let id = SegmentId::from_uuid_string(uuid);
+        let id = id.map_err(|_| IndexError::Torn(format!("`{uuid}` is no segment")))?;
+        Ok(self.index.segment(self.index.new_segment_meta(id, docs)))
     }
 
     /// Opens the segment for reading, if its files are as sealed; `kept` unpacked blocks of its texts stay in memory.
     pub fn read(&self, row: &SegmentRow, kept: usize) -> Result<Seg> {
         let seals = seal::check_files(&self.root, &row.seals, false)?;
-        Ok(Seg { seals: seals.into(), ..Seg::open(row.id, &self.segment(row)?, kept)? })
+        Ok(Seg { seals: seals.into(), ..Seg::open(row.id, &self.segment(&row.uuid, row.docs)?, kept)? })
     }
 
     /// Whether nothing has written to the files of `seg` since it was opened. They are mapped, so a change in place would
@@ -67,8 +67,6 @@ pub struct Seg {
     pub alive: Option<BitSet>,
     /// The seals of its files as it was opened; none of a segment in memory.
     pub seals: Arc<[(String, Seal)]>,
-    /// The files of a segment that the catalog doesn't know.
-    pub memory: Vec<FileRow>,
     /// Its place in a corpus: the slot of its first document,
     pub first: u32,
     /// the number of its first note,
@@ -91,8 +89,8 @@ impl Seg {
         let rows = Rows::new(bytes).filter(|rows| rows.len() == reader.max_doc() as usize);
         let rows = rows.ok_or_else(|| IndexError::Torn(format!("the rows of segment {uuid}")))?;
         let texts = Arc::new(reader.get_store_reader(kept).map_err(TantivyError::from)?);
-        let (rows, seals, memory, authors) = (Arc::new(rows), Arc::default(), Vec::new(), Vec::new());
-        Ok(Self { id, uuid, reader, rows, alive: None, seals, memory, first: 0, file: 0, authors, texts })
+        let (rows, seals, authors) = (Arc::new(rows), Arc::default(), Vec::new());
+        Ok(Self { id, uuid, reader, rows, alive: None, seals, first: 0, file: 0, authors, texts })
     }
 
     /// The slots of its documents.

@@ -97,6 +97,12 @@ impl Rows {
     }
 
     /// How many blocks it has.
+    /// A part whose entries have `N` bytes each.
+    #[inline(always)]
+    fn entries<const N: usize>(&self, part: usize) -> &[[u8; N]] {
+        self.part(part).as_chunks().0
+    }
+
     pub(in crate::search) fn len(&self) -> usize {
         self.part(METAS).len() / META
     }
@@ -126,38 +132,33 @@ impl Rows {
     /// The record of a block: its note and its author by their numbers here.
     #[inline(always)]
     pub fn meta(&self, doc: usize) -> Meta {
-        let (rows, _) = self.part(METAS).as_chunks::<META>();
-        Meta::from_bytes(&rows[doc])
+        Meta::from_bytes(&self.entries(METAS)[doc])
     }
 
     /// The row of a block's vector, or [`NO_ROW`]; none where there is no such block.
     #[inline(always)]
     pub fn row_of(&self, doc: usize) -> Option<u32> {
-        let (rows, _) = self.part(ROWS).as_chunks::<4>();
-        rows.get(doc).map(|row| u32::from_le_bytes(*row))
+        self.entries(ROWS).get(doc).map(|row| u32::from_le_bytes(*row))
     }
 
     /// The content hash of what a model embeds of a block; none where it has no vector.
     pub fn hash(&self, doc: usize) -> Option<Hash> {
-        let (rows, _) = self.part(HASHES).as_chunks::<{ size_of::<Hash>() }>();
-        rows.get(self.row_of(doc)? as usize).copied()
+        self.entries(HASHES).get(self.row_of(doc)? as usize).copied()
     }
 
     /// The first words of some blocks' signs, in their order, zero without a vector; none where there are no such
     /// blocks.
     #[inline(always)]
     pub fn first_signs(&self, docs: std::ops::Range<usize>) -> impl ExactSizeIterator<Item = u64> {
-        let (words, _) = self.part(FIRST_SIGNS).as_chunks::<WORD>();
-        words.get(docs).unwrap_or(&[]).iter().map(|word| u64::from_le_bytes(*word))
+        self.entries(FIRST_SIGNS).get(docs).unwrap_or(&[]).iter().map(|word| u64::from_le_bytes(*word))
     }
 
     /// The signs of some blocks; none where there are no such blocks.
     pub fn signs(&self, docs: std::ops::Range<usize>) -> SignRows<'_> {
-        let (first, rows) = (self.part(FIRST_SIGNS).as_chunks().0, self.part(ROWS).as_chunks().0);
         SignRows {
-            first: first.get(docs.clone()).unwrap_or(&[]),
-            rows: rows.get(docs).unwrap_or(&[]),
-            others: self.part(OTHER_SIGNS).as_chunks().0,
+            first: self.entries(FIRST_SIGNS).get(docs.clone()).unwrap_or(&[]),
+            rows: self.entries(ROWS).get(docs).unwrap_or(&[]),
+            others: self.entries(OTHER_SIGNS),
         }
     }
 
@@ -166,21 +167,21 @@ impl Rows {
     pub fn code(&self, doc: usize) -> Option<Code> {
         let row = self.row_of(doc).filter(|row| *row != NO_ROW)?;
         let first = self.first_signs(doc..doc + 1).next()?;
-        let (others, _) = self.part(OTHER_SIGNS).as_chunks::<REST>();
-        let (larges, _) = self.part(LARGE_ONES).as_chunks::<LARGE>();
-        let [second, third, fourth] = words(others.get(row as usize)?);
-        Some(Code { signs: [first, second, third, fourth], large: words(larges.get(row as usize)?) })
+        let rest = self.entries::<REST>(OTHER_SIGNS).get(row as usize)?;
+        let large = self.entries::<LARGE>(LARGE_ONES).get(row as usize)?;
+        let [second, third, fourth] = words(rest);
+        Some(Code { signs: [first, second, third, fourth], large: words(large) })
     }
 
     /// The signature of each term, in their order ([`crate::search::analyze::stems::signature`]).
     pub fn signatures(&self) -> &[[u8; WORD]] {
-        self.part(SIGNATURES).as_chunks().0
+        self.entries(SIGNATURES)
     }
 
     /// The term at a place in their order; empty where there is none.
     pub fn term(&self, at: usize) -> &[u8] {
-        let (ends, _) = self.part(TERM_ENDS).as_chunks::<4>();
-        let end = |at: usize| ends.get(at).map_or(0, |end| u32::from_le_bytes(*end) as usize);
+        let end =
+            |at: usize| self.entries(TERM_ENDS).get(at).map_or(0, |end| u32::from_le_bytes(*end) as usize);
         self.part(TERM_TEXT).get(at.checked_sub(1).map_or(0, end)..end(at)).unwrap_or(&[])
     }
 }
