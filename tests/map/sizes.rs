@@ -95,7 +95,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // What can't be read of a restore or of the files left out is named, and takes no other finding with it; notes that
     // are only named like copies are named.
     ("doctor", 1310),
-    ("embed", 1250),
+    ("embed", 1220),
     // A file whose lines end with CR alone is read; a change of line endings is said. What makes text of a model harmless
     // moved here from `memory`, since reminders use it, too. JSON that other programs cut by the letter is read; a question
     // that lost its id is a near miss.
@@ -139,7 +139,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // What was told and is snoozed keeps an id by which a second Snooze and Done find it.
     // A line that stands twice is named.
     ("reminders", 850),
-    ("rerank", 210),
+    ("rerank", 200),
     // A copied note is told from a new one.
     ("routines", 1500),
     ("schedule", 550),
@@ -150,7 +150,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // What another process has made anew is left, a run of characters is one word, and what comes along with a memory
     // passes the filters.
     // Rows of the catalog have checksums, since SQLite doesn't sum up its log again.
-    ("search", 10550),
+    ("search", 10450),
     ("setup", 1400),
     // `words.rs` declares the enums of all rooms, and `sqlite.rs` opens the database files of three.
     // A notifier that this machine can't use keeps its name among several machines.

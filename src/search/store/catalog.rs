@@ -1,7 +1,7 @@
 //! Reads and writes the tables of `index.sqlite` except `vectors`.
 //!
-//! The tables hold the known files with the positions of their blocks, the segments with their deleted blocks, and
-//! values of the whole index, such as the last commit. One transaction commits a change of the whole index: tantivy's
+//! The tables hold the known files, the segments with their deleted blocks, and values of the whole index, such as the
+//! last commit. One transaction commits a change of the whole index: tantivy's
 //! segment files never change once written, and a segment belongs to the index exactly if the table `segments` lists
 //! it. A crash leaves files that no row names; they are removed later.
 

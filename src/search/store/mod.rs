@@ -5,8 +5,8 @@
 //!
 //! - [`cache`]: the folder with its database, segments and locks; `cache::damage` verifies its files, and replaces a
 //!   cache that can't be used.
-//! - [`catalog`]: `index.sqlite`, with the positions of each file's blocks, the segments and their deletions. One
-//!   transaction in it commits a change, so after a crash only unlisted files have to be removed.
+//! - [`catalog`]: `index.sqlite`, with the known files, the segments and their deletions. One transaction in it commits
+//!   a change, so after a crash only unlisted files have to be removed.
 //! - [`seal`]: checksums, by which a damaged file is detected.
 //! - [`segment`]: tantivy's segments, each with exactly the terms of its blocks, and with one more file for ranking.
 //! - [`commit`]: turns changed files into a change, commits it and merges segments.

@@ -35,17 +35,19 @@ proptest! {
         )
     ) {
         let mut builder = SegmentBuilder::new(None, &RowInputs::default()).unwrap();
-        let mut texts = Vec::new();
+        let (mut texts, mut runs) = (Vec::new(), Vec::new());
         for blocks in &notes {
             let blocks = blocks.iter().map(|(kind, section, words)| block(Kind::ALL[*kind], *section, words));
             let title = "The title runs".to_owned();
             let note = ParsedNote { title, blocks: blocks.collect(), ..ParsedNote::default() };
-            let run = builder.add("a.md", &note).unwrap();
-            prop_assert_eq!((run.start as usize, run.count as usize), (texts.len(), note.blocks.len()));
+            builder.add("a.md", &note).unwrap();
+            runs.push((texts.len(), note.blocks.len()));
             texts.extend(note.blocks.iter().map(|block| block.text.clone()));
         }
         let seg = Seg::open(0, &builder.finish().unwrap(), 8).unwrap();
         prop_assert_eq!(seg.reader.max_doc() as usize, texts.len());
+        let found = seg.rows.notes().iter().map(|note| (note.start as usize, note.count as usize));
+        prop_assert!(found.eq(runs));
         for (doc, text) in texts.iter().enumerate() {
             prop_assert_eq!(&seg.text(doc as u32).unwrap().0, text);
         }
