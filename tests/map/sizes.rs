@@ -56,7 +56,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // What can't be read hides nothing else from `status`, `check`, `agenda` and `tick`.
     // A zone that isn't this machine's is said, and no vault holds its own state.
     // Each command that writes reminders confirms them.
-    ("cli", 7400),
+    // A path that isn't there, a folder that may not be read and a broken routine are told apart from having nothing.
+    ("cli", 7450),
     // The rule for a brain's address moved here from `doctor`, since `setup` keeps it, too.
     // The state of a vault that was moved is found.
     // The patterns of three tables are read here, and a list in a table's place is refused.
@@ -64,7 +65,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A pipe in the place of a state file is refused, and a state directory is its owner's alone.
     // The variables of this program's own keys are listed here alone.
     // A provider of vectors is checked as a reranker's is, and the settings are no link out of the vault.
-    ("config", 2500),
+    // A key that stands twice is named.
+    ("config", 2510),
     ("confine", 1750),
     // A line counts as removed only where the copy surely had it.
     // A reminder that one side moved and the other reworded is one line.
@@ -94,7 +96,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A note called `Reminders.md` is ours only with reminders in it.
     // What can't be read of a restore or of the files left out is named, and takes no other finding with it; notes that
     // are only named like copies are named.
-    ("doctor", 1310),
+    // An instant is shown in the vault's zone.
+    ("doctor", 1330),
     ("embed", 1220),
     // A file whose lines end with CR alone is read; a change of line endings is said. What makes text of a model harmless
     // moved here from `memory`, since reminders use it, too. JSON that other programs cut by the letter is read; a question
