@@ -63,8 +63,10 @@ fn is_claim(sentence: &str, about: AnswerSubject, rules: &[ClaimRule<'_>]) -> bo
             CodeSigns::Alone => about >= AnswerSubject::Talk && !is_work(),
             CodeSigns::Asked => about == AnswerSubject::Keeping && !is_work(),
         };
-        let fits = |at| match_end(&rule.pattern, &words, at).is_some_and(|end| !is_denied(&words, at, end));
-        rule.may_fit(&known) && (0..words.len()).any(fits) && may()
+        let end = |pattern: &[Element<'_>], at| match_end(pattern, &words, at);
+        let claims = |at| end(&rule.first, at).is_some_and(|end| !is_denied(&words, at, end));
+        let stands = |pattern: &Vec<_>| (0..words.len()).any(|at| end(pattern, at).is_some());
+        rule.may_fit(&known) && (0..words.len()).any(claims) && rule.further.iter().all(stands) && may()
     })
 }
 
@@ -112,29 +114,34 @@ enum ElementKind<'p> {
     OneOf(Vec<&'p str>),
 }
 
-/// A pattern with what it takes to be a claim.
+/// Patterns that make a sentence a claim if all of them fit.
 struct ClaimRule<'p> {
     care: CodeSigns,
-    pattern: Vec<Element<'p>>,
-    /// The pattern can't fit where none of these stands; empty where that isn't known.
+    /// The words around it may take the claim back.
+    first: Vec<Element<'p>>,
+    further: Vec<Vec<Element<'p>>>,
+    /// The patterns can't fit where none of these stands; empty where that isn't known.
     needs: Vec<&'p str>,
 }
 
 impl<'p> ClaimRule<'p> {
-    fn new(care: CodeSigns, pattern: &'p str) -> Self {
+    fn new(care: CodeSigns, rule: &'p str) -> Self {
         const COMMON: &[&str] = &["i", "have", "will", "is", "that", "to", "in", "your", BREAK];
-        let pattern = parse_pattern(pattern);
-        let first = |phrase: &&'p str| phrase.split('_').next().unwrap_or_default();
-        let needs = pattern
+        let mut patterns = rule.split(" & ").map(parse_pattern);
+        let (first, further) = (patterns.next().unwrap_or_default(), patterns.collect::<Vec<_>>());
+        let first_word = |phrase: &&'p str| phrase.split('_').next().unwrap_or_default();
+        let needs = first
             .iter()
+            .chain(further.iter().flatten())
             .filter(|element| !element.is_optional)
             .filter_map(|element| match &element.is {
-                ElementKind::OneOf(some) => Some(some.iter().map(first).collect::<Vec<_>>()),
+                ElementKind::OneOf(some) => Some(some.iter().map(first_word).collect::<Vec<_>>()),
                 _ => None,
             })
             .filter(|words| !words.iter().any(|word| word.contains('*')))
             .min_by_key(|words| (words.iter().any(|word| COMMON.contains(word)), words.len()));
-        Self { care, pattern, needs: needs.unwrap_or_default() }
+        let needs = needs.unwrap_or_default();
+        Self { care, first, further, needs }
     }
 
     fn may_fit(&self, known: &HashSet<&str>) -> bool {
