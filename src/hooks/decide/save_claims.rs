@@ -323,7 +323,8 @@ fn is_code(token: &str) -> bool {
         || ["::", "()", "->", "--", "{", "}", "=", "$", "\\", "<", "_"]
             .iter()
             .any(|sign| token.contains(sign))
-        || token.contains('/') && token.contains(is_letter)
+        // `Europe/Madrid` and `People/Anna` name a zone and a note.
+        || token.contains('/') && !token.split('/').all(|part| part.starts_with(char::is_uppercase)) && token.contains(is_letter)
         || token.starts_with('@')
 }
 
