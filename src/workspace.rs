@@ -101,7 +101,7 @@ impl Workspace {
     /// that can't be finished now stays in the edit journal.
     pub fn recover_edits(&self) {
         if let Err(error) = self.editor.recover() {
-            tracing::warn!(%error, "an interrupted edit can't be finished now");
+            tracing::warn!(%error, "what an earlier edit left can't be looked after now");
         }
     }
 

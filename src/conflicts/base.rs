@@ -67,8 +67,10 @@ pub(super) fn choose_base<'a>(
     Some(match of_note.cmp(&of_copy) {
         // The other machine's note took its place, and went on there.
         Ordering::Less if is_state => {
-            let older = nearest(states.clone().skip(of_copy), note);
-            (of_copy + older.unwrap_or_default(), vec![note])
+            // The last of several that are as near is chosen: the copy, unless an older state is nearer.
+            let older = states.clone().skip(of_copy + 1);
+            let at = nearest(older.clone().chain([copy]), note).filter(|at| *at < older.count());
+            (of_copy + at.map_or(0, |at| at + 1), vec![note])
         }
         Ordering::Less => (of_copy, vec![copy]),
         Ordering::Equal if !is_state => (of_copy, vec![note, copy]),
@@ -186,6 +188,7 @@ mod tests {
         assert_eq!(chosen(&states, "a\nb\nc\nd\n", "a\nb\nx\n"), Some((1, copy)));
         assert_eq!(chosen(&["a\nd\n", "a\n"], "a\nd\ne\n", "a\nb\n"), Some((1, copy)));
         assert_eq!(chosen(&["a\nd\n", "a\nb\n"], "a\nd\n", "a\n"), Some((1, copy)), "as far from both");
+        assert_eq!(chosen(&["a\nc\n", "a\nb\nc\n", "a\n"], "a\nc\nd\n", "a\nb\nc\n"), Some((1, note)));
         // The copy is what was written here, one line after the other.
         assert_eq!(chosen(&states, "x\na\n", "a\nb\nc\n"), Some((2, note)));
         assert_eq!(chosen(&["a\nB\n", "a\nb\n"], "x\na\nb\n", "a\nB\n"), Some((1, note)));

@@ -134,6 +134,7 @@ pub fn plan(vault: &Vault, history: &History, copy: ConflictCopy) -> Result<Merg
     let is_new = |last: &Commit| {
         last.message.trailer(MERGES).is_none() && last.message.actor() != Actor::Restore.as_str()
     };
+    let is_mixed = ours.as_ref().is_some_and(|last| !is_new(last));
     let written =
         ours.filter(is_new).map(|last| history.read_at(&last, copy.note.as_str())).transpose()?.flatten();
     let is_note_ours = written.as_deref() == Some(&*note_before);
@@ -141,7 +142,10 @@ pub fn plan(vault: &Vault, history: &History, copy: ConflictCopy) -> Result<Merg
     let chosen = if is_note_ours {
         nearest(texts, &copy_before).map(|at| (at, vec![copy_before.as_slice()]))
     } else {
-        choose_base(&texts, &note_before, &copy_before)
+        // A merge left lines of both machines in the note: of neither side it is known that it had all of the base.
+        let either = || vec![note_before.as_slice(), copy_before.as_slice()];
+        let chosen = choose_base(&texts, &note_before, &copy_before);
+        chosen.map(|(at, others)| (at, if is_mixed { either() } else { others }))
     };
     let base = chosen.as_ref().map(|(at, others)| known_to(&states[*at..], others));
     // Line ends and a byte order mark are the note's.

@@ -95,7 +95,7 @@ pub fn claim_due_runs(
                 // A routine whose note is gone, with the same schedule, was renamed to this one.
                 let renamed =
                     gone.iter().filter(|gone| gone.schedule == schedule).filter_map(|gone| gone.handled);
-                let answered = run_log::last_answered(workspace, &note.name);
+                let answered = run_log::last_answered(workspace, &note.name, &routine.schedule);
                 let away = journal.away_since(&note.name)?.filter(|at| at.duration_until(now) <= SYNC_DELAY);
                 let changed = if known.is_some() { Some(now) } else { away.or(note.appeared(checked)) };
                 let since = counted_from(changed, answered.max(renamed.max()), now);
@@ -110,10 +110,17 @@ pub fn claim_due_runs(
         let may_be_elsewhere =
             planned(&known).is_some_and(|due| due.missed > 0) && !workspace.machines.is_alone();
         // Another machine may have run earlier ones meanwhile.
-        let answered = may_be_elsewhere.then(|| run_log::last_answered(workspace, &note.name)).flatten();
+        let answered = may_be_elsewhere
+            .then(|| run_log::last_answered(workspace, &note.name, &routine.schedule))
+            .flatten();
         let (handled, ran) = (known.handled.max(answered), known.ran.max(answered));
         let known = RoutineProgress { handled, ran, ..known };
-        let Some(planned) = planned(&known) else { continue };
+        let Some(planned) = planned(&known) else {
+            if let Some(answered) = answered.filter(|_| !dry) {
+                journal.record_nothing_to_do(&note.name, answered)?;
+            }
+            continue;
+        };
         match run_material::gather((workspace, journal, turns), (&note.name, routine), &known, now) {
             Ok(found) if found.holds => {
                 claimed.due.push(note.name.clone());

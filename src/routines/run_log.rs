@@ -19,6 +19,8 @@ use crate::deliver::delivery_journal::{RoutineRun, run_claim, run_key};
 use crate::deliver::{self, Journal};
 use crate::format::approval::Approval;
 use crate::format::log::{self, EventKind, FOUND_NOTHING, LogEvent, LogHeader, LogPath, ROUTINES};
+use crate::format::routine::RoutineSchedule;
+use crate::schedule::Timetable;
 use crate::turn::{Conversation, TurnNote};
 use crate::vault::{EditError, NotePath, WalkEntry};
 use crate::workspace::Workspace;
@@ -42,7 +44,7 @@ pub struct RunLog<'a> {
 /// The due time of the last scheduled run whose answer stands in the routine's logs. So a vault knows
 /// its runs where the journal doesn't: on another machine, or after its state was deleted. A run that another machine
 /// answered and may not have sent doesn't count.
-pub fn last_answered(workspace: &Workspace, routine: &str) -> Option<Timestamp> {
+pub fn last_answered(workspace: &Workspace, routine: &str, schedule: &RoutineSchedule) -> Option<Timestamp> {
     let (logs, now) = (workspace.settings.paths.logs.trim_end_matches('/'), workspace.clock.now());
     let folder = NotePath::new(&format!("{logs}/{ROUTINES}/{}", folder_of(routine))).ok()?;
     let place = |entry: &WalkEntry| LogPath::parse(logs, entry.path.as_str());
@@ -60,7 +62,10 @@ pub fn last_answered(workspace: &Workspace, routine: &str) -> Option<Timestamp> 
         log::parse(&bytes).blocks.iter().any(|block| block.event.kind == EventKind::Agent)
     };
     let is_open = |due: Timestamp| {
-        let claim = run_claim(&run_key(routine, workspace.zone.tz().to_datetime(due)));
+        // A time that the clocks skip is in the key as the schedule says it.
+        let run = Timetable::new(&workspace.zone, schedule).latest(due).filter(|run| run.at == due);
+        let local = run.map_or_else(|| workspace.zone.tz().to_datetime(due), |run| run.local);
+        let claim = run_claim(&run_key(routine, local));
         claim.is_some_and(|claim| workspace.machines.is_claimed_elsewhere(&claim))
     };
     runs.into_iter().find(|(due, path)| is_answered(path) && !is_open(*due)).map(|(due, _)| due)

@@ -147,15 +147,14 @@ async fn what_is_said_while_a_turn_runs_becomes_one_turn_after_it() {
     let (rig, tool) = Look::rig("messages", 0, replies).await;
     let _running = rig.run().await;
     tool.asked(&rig, "first?", 1).await;
-    let last = ["second?", "third?", "fourth?"].map(|text| rig.ask(text))[2];
-    let gone = rig.ask("never mind?");
-    rig.wait("the questions", || rig.turns(TurnState::Accepted) == 4).await;
-    rig.fake.delete(CHANNEL, gone);
-    rig.wait("the deletion", || rig.noted("deleted") == 1).await;
+    let asked = ["second?", "never mind?", "third?", "fourth?", "nor this?"].map(|text| rig.ask(text));
+    rig.wait("the questions", || rig.turns(TurnState::Accepted) == 5).await;
+    [1, 4].iter().for_each(|gone| rig.fake.delete(CHANNEL, asked[*gone]));
+    rig.wait("the deletions", || rig.noted("deleted") == 2).await;
     tool.gate.add_permits(10);
-    rig.wait_done(4).await;
+    rig.wait_done(6).await;
     assert_eq!(rig.answers(), ["First.", "All three."]);
-    assert_eq!(rig.replies(last), ["All three."]);
+    assert_eq!(rig.replies(asked[3]), ["All three."]);
     assert_eq!(rig.server.requests().len(), 3);
     let mut said = rig.server.requests()[2].messages();
     said.retain(|message| message["role"] == "user");
@@ -164,7 +163,10 @@ async fn what_is_said_while_a_turn_runs_becomes_one_turn_after_it() {
     }
     let ids = rig.questions();
     let facts = rig.facts(CHANNEL).pop().unwrap();
-    assert_eq!((facts.turn.as_ref(), &facts.with[..]), (Some(&ids[3]), &ids[1..3]));
+    assert_eq!(
+        (facts.turn.as_ref(), &facts.with[..]),
+        (Some(&ids[4]), &[&ids[1..4], &ids[5..]].concat()[..])
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

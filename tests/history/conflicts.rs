@@ -204,6 +204,11 @@ fn what_was_written_here_stays_where_it_became_the_copy() {
     ["one\n", "one\nmine\n", "one\ntheirs\n"].iter().for_each(|state| knows(&vault, "a.md", state));
     vault.write("a.md", "one\ntheirs\nmore\n");
     once(&merged(&vault, "a.md", "one\nmine\n"), ["one", "mine", "theirs", "more"]);
+    // A second copy, of the other machine, takes nothing out of what the first merge kept.
+    let vault = TestVault::new("");
+    ["one\ntwo\n", "one\nmine\ntwo\n", "one\ntwo\ntheirs\n"].iter().for_each(|it| knows(&vault, "a.md", it));
+    merged(&vault, "a.md", "one\nmine\ntwo\n");
+    once(&merged(&vault, "a.md", "one\nlater\ntwo\ntheirs\n"), ["one", "mine", "later", "two", "theirs"]);
 }
 
 /// Their heads are alike, and the history knows the first state, or a newer one than the copy is of, or none.

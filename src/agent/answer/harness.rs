@@ -226,6 +226,7 @@ impl HarnessHost for HarnessWatcher<'_> {
         if self.end.is_cancelled() {
             return;
         }
+        let call = &ToolCall { arguments: self.hidden.hide(&call.arguments), ..call.clone() };
         let most = self.run.settings().max_rounds;
         if self.seen().calls >= most {
             return self.over(fixed_texts::rounds_used_up(most));

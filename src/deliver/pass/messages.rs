@@ -69,10 +69,13 @@ pub(super) fn with_lateness(pass: Pass<'_>, mut message: JournalMessage) -> Resu
         return Ok(Some(message));
     }
     message.facts.iter_mut().for_each(|fact| fact.late_seconds = late_seconds(fact.due, pass.now));
-    message.body = match message.facts.as_slice() {
+    let body = match message.facts.as_slice() {
         [one] => compose::single(one, pass.today()),
         all => compose::digest(all, pass.today()),
     };
+    if std::mem::replace(&mut message.body, body.clone()) == body {
+        return Ok(Some(message));
+    }
     pass.journal.reword(&message, pass.delivery_order.limit(&message.to))
 }
 

@@ -200,10 +200,6 @@ impl ChannelLane {
         }
         for (id, change) in changes {
             self.until_done(WRITE, |lane| lane.change(id, change.as_ref())).await;
-            if change.is_none() {
-                // An answer to several messages replies to the last one, which must be there.
-                lock(&self.shared.channel_lock.live).remove(&id);
-            }
             self.shared.channel_lock.changed(self.id, id);
         }
         for (who, done) in windows {

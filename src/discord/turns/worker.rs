@@ -116,13 +116,18 @@ impl Worker {
                 && live.contains(&turn.question.message)
                 && turn.question.log() == first.question.log()
         };
-        let group: Vec<&TurnRow> = open.iter().take_while(together).collect();
-        let Some((last, others)) = group.split_last().filter(|(_, others)| !others.is_empty()) else {
+        let mut others: Vec<u64> =
+            open.iter().take_while(together).map(|turn| turn.question.message).collect();
+        if others.len() < 2 {
             return Ok(Some(first.clone()));
-        };
-        let others: Vec<u64> = others.iter().map(|turn| turn.question.message).collect();
+        }
+        // The answer replies to the last one that is still there.
+        let there = self.shared.log.recent(self.channel, first.question.message, usize::MAX);
+        let last = others.iter().rposition(|message| there.contains(message)).unwrap_or(others.len() - 1);
+        others.remove(last);
+        let last = &open[last];
         match self.shared.turns.join(last.question.message, &others, self.shared.clock.now()) {
-            Ok(()) => Ok(Some((*last).clone())),
+            Ok(()) => Ok(Some(last.clone())),
             Err(error) => {
                 tracing::error!("{error}");
                 Ok(Some(first.clone()))

@@ -190,11 +190,12 @@ impl Protocol {
         let is_lost = |text: &str| {
             Presence::read(text).is_some_and(|one| one.clock_ms.div_euclid(1000) < wall.saturating_sub(KEPT))
         };
-        let machines =
-            self.known.under("machine/").filter(|(name, text)| *name != self.me.name && is_lost(text));
+        let is_gone_machine = |(name, text): &(&str, &str)| is_lost(text) && self.is_away(name, now.clock);
+        let machines = self.known.under("machine/").filter(is_gone_machine);
         let machines = machines.map(|(name, text)| (machine_key(name), text.to_owned()));
         let gone: Vec<(String, String)> = gone.chain(machines).take(PRUNED).collect();
-        if gone.len() < PRUNED {
+        // Before that no machine counts as away.
+        if gone.len() < PRUNED && self.known.steady.is_some_and(|since| now.clock >= since + AWAY) {
             self.pruned = Some(now.clock);
         }
         for (key, value) in &gone {

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
+use crate::search::read::Kind;
 use crate::search::read::note::{self, Options};
-use crate::search::read::{Block, Kind};
 use crate::search::store::{Corpus, FileRow, Store, catalog};
 use crate::search::{CheckedBy, Freshness, Index, Result};
 
@@ -28,15 +28,6 @@ pub struct Snapshot<'a> {
     pub(in crate::search) options: &'a Options,
     /// Its freshness.
     pub freshness: Freshness,
-}
-
-/// A block of a snapshot, without its text (see [`Snapshot::text`]).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stored {
-    /// Its slot in this snapshot.
-    pub slot: u32,
-    /// Its data; `text` and `extra` are empty.
-    pub block: Block,
 }
 
 impl Index {

@@ -20,7 +20,7 @@ use crate::search::read::block::ParsedNote;
 use crate::search::store::{
     FileRow, LastCommit, NoteRow, RowInputs, Seg, SegmentBuilder, SegmentFiles, catalog,
 };
-use crate::search::{IndexError, Result, Stored};
+use crate::search::{IndexError, Result};
 
 /// Unpacked blocks of texts that stay in memory, of all segments together; 32 KB each.
 const KEPT: usize = 128;
@@ -48,6 +48,15 @@ pub struct CorpusNote<'a> {
     pub row: &'a NoteRow,
     /// Its slots.
     pub slots: Range<u32>,
+}
+
+/// A block of a corpus, without its text (see [`crate::search::Snapshot::text`]).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    /// Its slot.
+    pub slot: u32,
+    /// Its data; `text` and `extra` are empty.
+    pub block: Block,
 }
 
 impl std::fmt::Debug for Corpus {

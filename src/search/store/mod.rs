@@ -31,6 +31,7 @@ pub(in crate::search) use blocks::TermCount;
 pub(in crate::search) use cache::{Mode, Store};
 pub(in crate::search) use catalog::{FileRow, FileStat, LastCommit, SegmentRow};
 pub(in crate::search) use commit::{Change, Delta, DeltaBuilder};
+pub use corpus::Stored;
 pub(in crate::search) use corpus::{Corpus, CorpusNote};
 pub(in crate::search) use lock::Lock;
 pub(in crate::search) use seal::{DATABASE, DatabaseState, Seal, Sealed, boot_id};

@@ -287,7 +287,6 @@ impl Vault {
                 Ok(file) => return Ok(file.into()),
                 // A link that is absolute or climbs, or a kernel (or sandbox) without the call.
                 Err(Errno::XDEV | Errno::NOSYS | Errno::PERM | Errno::INVAL) => {}
-                Err(Errno::NOTDIR) => return Err(VaultError::NotFound(path.clone())),
                 Err(error) => return Err(VaultError::io(path, error.into())),
             }
         }
