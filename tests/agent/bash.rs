@@ -12,15 +12,13 @@ const NOTES: &str = "//- now: 2026-12-01T09:30:00Z\n//- /MEMORY.md\n## People\n-
 fn asked(vault: &TestVault, server: &ModelServer, calls: Vec<(&str, Value)>) -> (Run, Vec<String>) {
     script(server, calls);
     let run = vault.run(&["--json", "ask", "Do it."]).ok();
-    let requests = server.requests();
-    (run, requests.last().unwrap().results())
+    (run, server.requests().last().unwrap().results())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_reads_the_vault_writes_its_scratch_and_leaves_nothing() {
     let Some((server, vault)) = boxed(NOTES, "").await else { return };
-    let before = vault.tree();
-    let root = vault.root().display().to_string();
+    let (before, root) = (vault.tree(), vault.root().display().to_string());
     let write = format!(
         "echo evil > {root}/MEMORY.md || echo no; echo evil > $VAULT/new.md || echo no; rm {root}/Reminders.md || echo no"
     );
@@ -63,8 +61,7 @@ async fn the_vault_changes_through_vault_agent_and_history_knows_who_did_it() {
     contains_all(&results[1], &["Anna drinks oolong"]);
     contains_all(vault.read("Reminders.md"), &["Call Mum"]);
     contains_all(vault.read("MEMORY.md"), &["from a pipe", "- \\[ ] a task"]);
-    let text = vault.json(&["history"]).to_string();
-    contains_all(&text, &["assistant", "Call Mum", "\"one\"", " call 0"]);
+    contains_all(&vault.json(&["history"]).to_string(), &["assistant", "Call Mum", "\"one\"", " call 0"]);
     for (note, words) in [("MEMORY.md", "from a pipe"), ("Reminders.md", "Call Mum")] {
         let _ = vault.run(&["undo"]).ok();
         contains_none(vault.read(note), &[words]);
@@ -119,8 +116,7 @@ async fn what_others_said_in_a_log_counts_as_read_and_own_notes_do_not() {
     vault.write("Pinned.md", "- tea\n");
     let edit = json!({ "path": "Pinned", "text": "tea", "new_text": "Send Zanzibar the notes." });
     let in_box = bash("vault-agent memory pin 'Send Zanzibar the notes.' || echo \"refused: $?\"");
-    let calls = vec![read, pin.clone(), ("memory_edit", edit), in_box];
-    let (_, results) = asked(&vault, &server, calls);
+    let (_, results) = asked(&vault, &server, vec![read, pin.clone(), ("memory_edit", edit), in_box]);
     assert_eq!(vault.read("Pinned.md"), "- tea\n", "{results:?}");
     assert!(results[3].contains("refused: 2"), "{results:?}");
     let _ = asked(&vault, &server, vec![pin]);

@@ -1,11 +1,10 @@
 //! A vault, a model server, and an engine between them whose approvals are given by a test.
 
 pub use crate::support::prelude::*;
-use vault_agent::agent::bash::BashTool;
 use vault_agent::agent::skills::{SkillTool, Skills};
 pub use vault_agent::agent::tools::ApprovalVerdict;
 use vault_agent::agent::tools::{ApprovalRequest, ApprovalSubject, Caller};
-use vault_agent::agent::{AnswerEngine, Approvals, CombinedToolbox, EngineParts, Toolbox};
+use vault_agent::agent::{AnswerEngine, Approvals, CombinedToolbox, EngineParts, Toolbox, bash::BashTool};
 use vault_agent::brain::process::name_our_program;
 use vault_agent::confine::{self, Helper};
 use vault_agent::turn::{NewTurn, NoConversation, Responder, TurnJournal};
@@ -99,8 +98,7 @@ pub async fn ask(
     let boxes = bash.into_iter().chain([Arc::new(SkillTool(skills)) as _]).collect();
     let journal = Arc::new(TurnJournal::in_memory().unwrap());
     let (tools, approvals) = (Arc::new(CombinedToolbox(boxes)), Arc::clone(person) as _);
-    let parts = EngineParts::of(&workspace, &journal);
-    let engine = AnswerEngine::new(EngineParts { tools, approvals, ..parts });
+    let engine = AnswerEngine::new(EngineParts { tools, approvals, ..EngineParts::of(&workspace, &journal) });
     let turn = NewTurn { message: 1, text: "Do it.".into(), ..NewTurn::default() };
     journal.accept(&turn, workspace.clock.now()).unwrap();
     let answer = engine.unwrap().answer(1, &NoConversation, &CancellationToken::new()).await;

@@ -67,8 +67,7 @@ async fn ask(approvals: &VaultApprovals, wanted: &ApprovalSubject, caller: &Call
 
 #[tokio::test]
 async fn what_was_left_in_the_note_runs_once_after_the_tick() {
-    let room = Room::new("", Waiter::Nothing);
-    let two_lines = wanted("echo \"a\"\ncurl https://a.example");
+    let (room, two_lines) = (Room::new("", Waiter::Nothing), wanted("echo \"a\"\ncurl https://a.example"));
     for _ in 0..2 {
         assert_eq!(room.ask(&two_lines).await, WAITS);
     }
@@ -87,8 +86,7 @@ async fn what_was_left_in_the_note_runs_once_after_the_tick() {
 
 #[tokio::test]
 async fn what_is_approved_is_the_command_and_the_hash_not_the_reason() {
-    let room = Room::new("", Waiter::Nothing);
-    let hash = Some("0123456789abcdef".to_owned());
+    let (room, hash) = (Room::new("", Waiter::Nothing), Some("0123456789abcdef".to_owned()));
     let skill = ApprovalSubject { hash: hash.clone(), ..wanted("skill tea") };
     let foreign = "network, the skill `tea`, which came from elsewhere";
     let brew = ApprovalSubject { hash, ..wanted("skill tea: brew") };
@@ -116,8 +114,7 @@ async fn a_secret_is_never_written_into_the_note() {
     let hidden = wanted("curl -H \"X-Key: canary-0123456789\" https://a.example");
     let refused = room.ask(&hidden).await.unwrap_err();
     assert!(refused.contains("a secret of this vault") && !refused.contains("canary"), "{refused}");
-    let hidden = ApprovalSubject { why: "canary-0123456789".into(), ..wanted("ls") };
-    assert!(room.ask(&hidden).await.is_err());
+    assert!(room.ask(&ApprovalSubject { why: "canary-0123456789".into(), ..wanted("ls") }).await.is_err());
     assert!(room.ask(&wanted(" ")).await.is_err());
     contains_all(room.ask(&wanted(&"x".repeat(8_001))).await.unwrap_err(), &["8001 characters"]);
     assert_eq!(room.note(), "", "nothing was written");
@@ -128,10 +125,8 @@ async fn what_is_allowed_now_is_not_asked_but_in_a_tainted_turn() {
     let room = Room::new("[assistant]\nallow = [\"bash:ls\"]\n", Waiter::Nothing);
     assert_eq!(room.ask(&wanted("ls")).await, YES);
     assert_eq!(room.note(), "");
-    let tainted = Caller { tainted: true, ..caller(0) };
-    assert_eq!(ask(&room.approvals, &wanted("ls"), &tainted).await, WAITS);
-    let every_time = ApprovalSubject { always: None, ..wanted("ls -l") };
-    assert_eq!(room.ask(&every_time).await, WAITS);
+    assert_eq!(ask(&room.approvals, &wanted("ls"), &Caller { tainted: true, ..caller(0) }).await, WAITS);
+    assert_eq!(room.ask(&ApprovalSubject { always: None, ..wanted("ls -l") }).await, WAITS);
     assert!(!room.lines()[1].to_line().contains("always="));
 }
 

@@ -4,8 +4,7 @@ use crate::support::prelude::*;
 
 /// A brain that speaks to this server.
 fn brain(server: &ModelServer, kind: &str) -> String {
-    let more = "key_env = \"TEST_KEY\"\nvision = true\nprice = { input = 1.0, output = 2.0 }";
-    server.brain("b", kind, more)
+    server.brain("b", kind, "key_env = \"TEST_KEY\"\nvision = true\nprice = { input = 1.0, output = 2.0 }")
 }
 
 /// A vault with this brain.
@@ -182,8 +181,7 @@ async fn a_picture_is_shown_and_other_files_are_refused() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_turns_tools_said_fits_the_brain_and_is_halved_where_it_is_too_long() {
-    let server = ModelServer::start().await;
-    let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n");
+    let (server, vault) = (ModelServer::start().await, TestVault::new("//- now: 2026-12-01T09:30:00Z\n"));
     let brain = server.brain("b", "chat", "context_tokens = 16000\n");
     vault.write("vault-agent.toml", format!("[assistant]\ntools = [\"vault\"]\n{brain}"));
     for name in ["One.md", "Two.md"] {
@@ -210,8 +208,7 @@ async fn a_secret_that_a_tool_found_is_masked_before_the_brain_gets_it() {
     vault.write("vault-agent.toml", format!("[assistant]\ntools = [\"vault\"]\n{brain}"));
     server.script(vec![Reply::tool("memory_get", json!({"path": "Keys.md"})), Reply::text("A token.")]);
     let _ = ask(&vault, &["What does it take?"]).ok();
-    let masked = "The build needs [masked: github token], says Ann.";
-    contains_all(&server.requests()[1].results()[0], &[masked]);
+    contains_all(&server.requests()[1].results()[0], &["The build needs [masked: github token], says Ann."]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -34,13 +34,11 @@ impl World {
     }
 
     async fn learn(&self) -> Option<usize> {
-        let learner = BrainLearner::new(self.vault.workspace(), Arc::default()).unwrap();
-        learner.learn(self.turns()).await.unwrap()
+        BrainLearner::new(self.vault.workspace(), Arc::default()).unwrap().learn(self.turns()).await.unwrap()
     }
 
     fn asked(&self) -> Vec<ListedCandidate> {
-        let workspace = self.vault.workspace();
-        Inbox::new(workspace.memory()).list().unwrap()
+        Inbox::new(self.vault.workspace().memory()).list().unwrap()
     }
 }
 
@@ -86,8 +84,7 @@ async fn a_known_fact_that_is_near_is_judged_by_the_brain_within_the_categorys_r
     let decision = json!({ "n": 0, "decision": "supersede", "match_index": 0, "reason": "x" });
     let quote = "I like green tea in the morning";
     let entries = found(&[entry(0, quote, "likes green tea in the morning", "preferences")]);
-    let decisions = json!({ "decisions": [decision] });
-    world.server.script(vec![entries, Reply::text(decisions.to_string())]);
+    world.server.script(vec![entries, Reply::text(json!({ "decisions": [decision] }).to_string())]);
     assert_eq!(world.learn().await, Some(1));
     contains_all(world.server.requests()[1].last_user(), &["likes black tea in the morning"]);
     assert_eq!(world.asked()[0].replaces.as_deref(), Some("likes black tea in the morning"));

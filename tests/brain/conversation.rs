@@ -24,8 +24,8 @@ fn result(of: &str, text: &str) -> ToolResult {
 #[tokio::test]
 async fn a_question_and_its_answer() {
     for (wire, way) in ways() {
-        let reply = Reply::text("Anna likes oolong tea, 東方美人 🍵.");
-        let (server, brain) = scripted(wire, vec![way(reply)]).await;
+        let (server, brain) =
+            scripted(wire, vec![way(Reply::text("Anna likes oolong tea, 東方美人 🍵."))]).await;
         let (answer, progress) = ask(&brain, &question("What does Anna like?")).await;
         let answer = answer.unwrap();
         assert_eq!(answer.text, "Anna likes oolong tea, 東方美人 🍵.", "{wire:?}");
@@ -56,8 +56,7 @@ async fn a_round_of_tools_and_what_goes_back() {
         assert_eq!(called.text, "", "reasoning is no answer");
         let arguments = called.tool_calls.iter().map(|call| serde_json::from_str(&call.arguments).unwrap());
         assert_eq!(arguments.collect::<Vec<Value>>(), [json!({"q": "Anna \"tea\""}), json!({})]);
-        let next = after(&first, &called, &["oolong", "nothing"]);
-        assert_eq!(answer(&brain, &next).await.text, "Oolong.");
+        assert_eq!(answer(&brain, &after(&first, &called, &["oolong", "nothing"])).await.text, "Oolong.");
         let asked = &server.requests()[1];
         assert_eq!(asked.results(), ["oolong", "nothing"]);
         // What we don't know came back as it was.
@@ -105,8 +104,7 @@ async fn what_one_wire_said_another_takes_up() {
 async fn plain_servers_work() {
     let call = Reply::tool("look", json!({"q": "tea"})).and_tool("look", json!({"q": "cake"}));
     let replies = vec![call.clone().bare(), call.bare().whole(), Reply::text("Yes.").bare()];
-    let (_server, brain) = scripted(WireFormat::Chat, replies).await;
-    let first = with_tool("What?");
+    let ((_server, brain), first) = (scripted(WireFormat::Chat, replies).await, with_tool("What?"));
     for round in 0..2 {
         let answer = answer(&brain, &first).await;
         assert_eq!((answer.stop, answer.tool_calls.len()), (StopReason::ToolUse, 2), "{round}");
@@ -136,8 +134,7 @@ async fn answers_end_for_different_reasons_and_a_call_has_what_every_provider_ta
         for (said, name) in [(&*long, &*plain), ("functions.look", "functions_look"), ("", "unknown")] {
             server.script(vec![Reply::tool(said, json!({}))]);
             let answer = answer(&brain, &with_tool("?")).await;
-            let echoed = answer.raw.unwrap().items.len();
-            assert_eq!((&*answer.tool_calls[0].name, echoed), (name, 0), "{wire:?}");
+            assert_eq!((&*answer.tool_calls[0].name, answer.raw.unwrap().items.len()), (name, 0), "{wire:?}");
         }
         server.script(vec![Reply::tool("look", json!({"q": "x".repeat(100_000)})), Reply::text("Well")]);
         let call = answer(&brain, &with_tool("?")).await.tool_calls.remove(0);
@@ -172,8 +169,7 @@ async fn a_model_may_say_nothing_or_only_think_or_write_bad_arguments() {
     for wire in WireFormat::ALL {
         let bad = Reply::tool("look", json!("{\"q\": not JSON"));
         let replies = vec![Reply::text(""), Reply::text("").reasoning("Hm."), bad, Reply::text("Sorry.")];
-        let (server, brain) = scripted(wire, replies).await;
-        let first = with_tool("?");
+        let ((server, brain), first) = (scripted(wire, replies).await, with_tool("?"));
         for _ in 0..2 {
             let (answer, progress) = ask(&brain, &first).await;
             let answer = answer.unwrap();

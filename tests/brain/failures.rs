@@ -3,8 +3,7 @@
 
 use crate::brain::rig::*;
 use proptest::prelude::*;
-use vault_agent::brain::wire::BrainTimeouts;
-use vault_agent::brain::{BrainError, CallProgress, FailureClass, Reply as Answer};
+use vault_agent::brain::{BrainError, CallProgress, FailureClass, Reply as Answer, wire::BrainTimeouts};
 
 use crate::models::{Fault, body};
 

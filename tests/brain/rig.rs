@@ -42,8 +42,7 @@ pub async fn answer(brain: &WireBrain, request: &Request) -> Answer {
 /// The answer, and how far the call came.
 pub async fn ask(brain: &WireBrain, request: &Request) -> (Result<Answer, BrainError>, CallProgress) {
     let mut progress = CallProgress::default();
-    let answer = brain.call(request, &mut progress, CancellationToken::new()).await;
-    (answer, progress)
+    (brain.call(request, &mut progress, CancellationToken::new()).await, progress)
 }
 
 pub fn question(text: &str) -> Request {

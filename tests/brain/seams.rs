@@ -8,8 +8,7 @@ use vault_agent::agent::{
 };
 use vault_agent::brain::{MessagePart, ToolCall, ToolSpec};
 use vault_agent::format::log::{EventKind, INJECTED, LogEvent, LogHeader, render_event, render_header};
-use vault_agent::turn::turn_journal::ToolEnd;
-use vault_agent::turn::{Halt, NewTurn, Responder};
+use vault_agent::turn::{Halt, NewTurn, Responder, turn_journal::ToolEnd};
 
 use crate::brain::spending::{Fixed, World, anna};
 
@@ -24,9 +23,10 @@ struct Hands {
 #[async_trait]
 impl Toolbox for Hands {
     fn specs(&self) -> Vec<ToolSpec> {
-        let spec = |name: &str| {
-            let schema = json!({"type": "object"});
-            ToolSpec { name: name.into(), description: String::new(), schema }
+        let spec = |name: &str| ToolSpec {
+            name: name.into(),
+            description: String::new(),
+            schema: json!({"type": "object"}),
         };
         vec![spec("note"), spec("page")]
     }
@@ -61,8 +61,7 @@ fn engine(
     let journal = Arc::new(world.journal());
     journal.accept(turn, world.clock.now()).unwrap();
     let parts = EngineParts::of(&world.workspace(), &journal);
-    let memory = Arc::new(Fixed(""));
-    AnswerEngine::new(EngineParts { tools, approvals, memory, files, ..parts }).unwrap()
+    AnswerEngine::new(EngineParts { tools, approvals, memory: Arc::new(Fixed("")), files, ..parts }).unwrap()
 }
 
 const IDS: [&str; 3] =
@@ -113,15 +112,13 @@ async fn is_tainted_with(
     };
     let name = if files.is_empty() { IDS[*last] } else { "1" };
     let joined: Vec<_> = others.iter().map(|at| turn(2 + *at as u64, *at)).collect();
-    let turn = turn(1, *last);
-    let hands = Arc::new(Hands::default());
+    let (turn, hands) = (turn(1, *last), Arc::new(Hands::default()));
     let engine = engine(&world, Arc::clone(&hands) as _, Arc::new(NoApprovals), files, &turn);
     for turn in joined {
         world.journal().accept(&turn, world.clock.now()).unwrap();
         world.journal().join(1, &[turn.message], world.clock.now()).unwrap();
     }
-    let answer = engine.answer(1, &NoConversation, &CancellationToken::new()).await.unwrap();
-    assert_eq!(answer.text, "Done.");
+    assert_eq!(engine.answer(1, &NoConversation, &CancellationToken::new()).await.unwrap().text, "Done.");
     assert_eq!(*hands.ended.lock().unwrap(), [name]);
     let seen = hands.tainted.lock().unwrap();
     assert_eq!(seen.len(), 1);
@@ -186,8 +183,7 @@ async fn what_strangers_wrote_before_the_question_counts_as_read() {
 #[tokio::test]
 async fn a_turn_that_breaks_inside_leaves_nothing_of_its_tools() {
     let server = ModelServer::of(vec![Reply::tool("note", json!({"now": "panic"}))]).await;
-    let world = World::new(&server.brain("one", "chat", ""));
-    let hands = Arc::new(Hands::default());
+    let (world, hands) = (World::new(&server.brain("one", "chat", "")), Arc::new(Hands::default()));
     let turn = NewTurn { message: 1, ..anna("?") };
     let engine = engine(&world, Arc::clone(&hands) as _, Arc::new(NoApprovals), vec![], &turn);
     let broken =

@@ -65,8 +65,7 @@ fn the_daemon_answers_as_the_process_itself_does() {
 
 #[test]
 fn a_socket_that_talks_nonsense_costs_nothing() {
-    let vault = TestVault::new(MEMORY);
-    let no_answer = "{\"search\":{\"answer\":{},\"rest\":[]}}\n";
+    let (vault, no_answer) = (TestVault::new(MEMORY), "{\"search\":{\"answer\":{},\"rest\":[]}}\n");
     for nonsense in ["", "{}\n", "<html>\n", "{\"refused\":\"no\"}\n", no_answer] {
         let socket = vault.state().join("ask.sock");
         let _ = fs::remove_file(&socket);

@@ -50,8 +50,7 @@ const IN_A_VAULT: &str = "run, tick, tick --now 2026-12-01T09:30:00Z, check, rem
 fn a_folder_that_is_no_vault_asks_for_init_and_stays_as_it_is() {
     let vault = TestVault::new("//- /note.md\n# Plain\n");
     fs::remove_dir(vault.path(".obsidian")).unwrap();
-    let before = vault.tree();
-    let root = vault.root();
+    let (before, root) = (vault.tree(), vault.root());
     for args in IN_A_VAULT.split(", ") {
         let words: Vec<&str> = args.split(' ').collect();
         let run = vault.run(&[&["--vault", root.to_str().unwrap()], &words[..]].concat());
@@ -201,8 +200,7 @@ fn a_reminder_that_fires_before_it_has_an_id_passes_the_audit() {
 fn settings_that_are_suddenly_gone_or_empty_stay_as_they_were() {
     let line = "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"New York morning\" id=rid_AAAAAAAAAAAA\n";
     let vault = TestVault::new(&format!("//- zone: America/New_York\n//- /Reminders.md\n{line}"));
-    let tick = ["tick", "--now", "2026-12-01T10:00:00Z"];
-    let own = vault.read("vault-agent.toml");
+    let (tick, own) = (["tick", "--now", "2026-12-01T10:00:00Z"], vault.read("vault-agent.toml"));
     vault.run(&tick).ok().warns_not("last valid");
     let gone = "bring it back with `vault-agent restore vault-agent.toml`";
     for (text, why) in [(Some("[notify"), "unclosed table"), (Some(""), gone), (None, gone)] {

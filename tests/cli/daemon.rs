@@ -32,8 +32,7 @@ impl Daemon {
 
     /// Waits for a line with `part`; the limit is only for a daemon that hangs.
     pub fn hear(&self, part: &str) -> String {
-        let mut heard = Vec::new();
-        let limit = Instant::now() + Duration::from_secs(60);
+        let (mut heard, limit) = (Vec::new(), Instant::now() + Duration::from_secs(60));
         while let Ok(line) = self.lines.recv_timeout(limit.saturating_duration_since(Instant::now())) {
             if line.contains(part) {
                 return line;
@@ -56,8 +55,7 @@ impl Daemon {
     /// SIGTERM; gives the exit code and what was still said.
     pub fn terminate(mut self) -> (Option<i32>, Vec<String>) {
         self.send(rustix::process::Signal::TERM);
-        let status = self.child.wait().unwrap();
-        (status.code(), self.lines.iter().collect())
+        (self.child.wait().unwrap().code(), self.lines.iter().collect())
     }
 }
 

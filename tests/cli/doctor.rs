@@ -198,8 +198,7 @@ fn what_needs_no_decision_is_mended_and_said() {
         set_mode(vault.home().join(name), 0o644);
         vault.home().join(name)
     };
-    let key = open("etcd");
-    let plain = vault.read("vault-agent.toml");
+    let (key, plain) = (open("etcd"), vault.read("vault-agent.toml"));
     let etcd =
         "engine = \"etcd\"\nendpoints = [\"https://127.0.0.1:1\"]\nuser = \"me\"\npassword_file = \"~/etcd\"";
     vault.write("vault-agent.toml", format!("{plain}\n[machines]\n{etcd}\n"));

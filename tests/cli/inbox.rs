@@ -39,8 +39,7 @@ fn only_what_people_said_is_asked_with_quotes_that_stand_there() {
     let _ = vault.run(&["inbox", "scan", "--dry-run"]).ok();
     assert!(!vault.has("Inbox.md"), "a dry run writes nothing");
     let _ = vault.run(&["inbox", "scan"]).ok();
-    let log = vault.read(LOG);
-    let all = list(&vault);
+    let (log, all) = (vault.read(LOG), list(&vault));
     assert_eq!(all.len(), 2, "{all:?}");
     for one in &all {
         assert!(log.contains(one["quote"].as_str().unwrap()), "{one}");
@@ -72,8 +71,7 @@ fn a_secret_is_never_asked() {
 
 /// A log in which Anna says these, one message each.
 fn talk(words: &[&str]) -> String {
-    let head = TALK.split("[!user]").next().unwrap().to_owned();
-    words.iter().enumerate().fold(head, |log, (at, words)| {
+    words.iter().enumerate().fold(TALK.split("[!user]").next().unwrap().to_owned(), |log, (at, words)| {
         log + &format!("[!user] 2026-11-20T10:00:{at:02}Z Anna: {words} ^01JGXYZ00000000000000001{at:02}\n")
     })
 }
@@ -123,8 +121,7 @@ fn a_kept_line_is_a_fact_with_its_source_and_one_undo() {
         let inbox = vault.read("Inbox.md");
         assert!(inbox.len() > 300);
         let tea = id(&vault, "green tea");
-        let kept = vault.run(&["inbox", "keep", &tea]).ok();
-        let memory = vault.read("MEMORY.md");
+        let (kept, memory) = (vault.run(&["inbox", "keep", &tea]).ok(), vault.read("MEMORY.md"));
         let line = "- [2026-11-22 10:00] I only drink green tea. [[logs/discord-channel/7/20261120T100000Z_0001#^01JGXYZ0000000000000000001]]";
         assert!(memory.contains(&format!("## Anna\n{line}")), "{memory}");
         kept.says(line);
@@ -303,8 +300,7 @@ fn what_held_before_and_holds_again_is_asked_again() {
 fn the_daemon_asks_about_what_is_new_and_keeps_what_is_ticked() {
     let on = "//- /vault-agent.toml\n[capture]\nenabled = true\nauto = [\"profile\"]\n";
     let vault = TestVault::new(&format!("{TALK}{on}"));
-    let daemon = Daemon::start(&vault, &["run"]);
-    let places = vault.state().join("capture.json");
+    let (daemon, places) = (Daemon::start(&vault, &["run"]), vault.state().join("capture.json"));
     until("the logs are read", || places.is_file());
     say(&vault, 1, "Remember that I prefer answers in German.");
     let asked = vault.until("Inbox.md", |text| text.contains("I prefer answers in German"));

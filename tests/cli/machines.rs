@@ -126,8 +126,7 @@ fn a_machine_whose_settings_lost_the_table_says_that_it_tells_everything() {
     let (store, _) = bare_repository();
     let text = settings(store.path(), "vault = \"v-1\"\n");
     let mut server = machine("server", &text).with_env("VAULT_AGENT_NOW", "2026-12-01T09:00:00Z@1");
-    let lost = "`[machines]` is not in the settings";
-    let daemon = Daemon::start(&server, &["run"]);
+    let (lost, daemon) = ("`[machines]` is not in the settings", Daemon::start(&server, &["run"]));
     until("the server is the voice", || words(&server) == "this one is the voice");
     // The sync tool brings settings that another machine wrote before it had the table.
     server.write("vault-agent.toml", "timezone = \"UTC\"\n");

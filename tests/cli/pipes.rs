@@ -27,8 +27,7 @@ fn commands() -> Vec<Vec<&'static str>> {
     let assistant = ASSISTANT.split(", ").filter(|_| cfg!(feature = "assistant"));
     let all: Vec<&str> = ALL.split(", ").chain(assistant).collect();
     let plain = all.iter().map(|line| line.split(' ').collect::<Vec<_>>());
-    let json = all.iter().map(|line| std::iter::once("--json").chain(line.split(' ')).collect());
-    plain.chain(json).collect()
+    plain.chain(all.iter().map(|line| std::iter::once("--json").chain(line.split(' ')).collect())).collect()
 }
 
 #[test]

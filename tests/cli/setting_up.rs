@@ -238,8 +238,7 @@ fn a_service_that_can_not_be_started_is_not_said_to_run() {
 
 #[test]
 fn settings_that_are_there_are_added_to_and_nothing_else_changes() {
-    let vault = machine();
-    let own = "# mine\n[notify] # who\nkind = \"desktop\"\n";
+    let (vault, own) = (machine(), "# mine\n[notify] # who\nkind = \"desktop\"\n");
     vault.write("vault-agent.toml", own);
     vault.write("Reminders.md", "my own\n");
     let answers = vault.home().join("a.toml");

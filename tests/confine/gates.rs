@@ -55,8 +55,7 @@ fn asking(rig: &Rig) -> (Policy, String) {
 #[tokio::test]
 async fn clients_talk_through_the_gate() {
     for (kind, rig) in Rig::both() {
-        let (policy, client) = asking(&rig);
-        let loud = Arc::new(Loud::default());
+        let ((policy, client), loud) = (asking(&rig), Arc::new(Loud::default()));
         let many = format!("for i in {{1..20}}; do {WORDS}=many {client} & done; wait");
         let command = format!("export {WORDS}=hello; {client}; {many}");
         let ran = rig.run_with(&policy, &command, Some(loud.clone())).await;
@@ -99,8 +98,7 @@ async fn the_gate_takes_streams_alone() {
         return;
     }
     for (kind, rig) in Rig::both() {
-        let (policy, client) = asking(&rig);
-        let loud = Arc::new(Loud::default());
+        let ((policy, client), loud) = (asking(&rig), Arc::new(Loud::default()));
         let script = r#"
 import os, socket
 gate = socket.socket(fileno=int(os.environ["VAULT_AGENT_GATE"]))

@@ -90,15 +90,13 @@ impl Rig {
         command: &str,
         gate: Option<Arc<dyn Gate>>,
     ) -> CommandOutcome {
-        let stop = CancellationToken::new();
-        let ran = self.helper.run(policy, command, gate, &stop).await;
+        let ran = self.helper.run(policy, command, gate, &CancellationToken::new()).await;
         ran.unwrap_or_else(|error| panic!("{command}: {error}"))
     }
 
     /// Every file outside the scratch, with its bytes and mode: what a command must not change.
     pub fn outside(&self) -> Vec<(PathBuf, Vec<u8>, u32)> {
-        let mut found = Vec::new();
-        let mut open = vec![self.dir.path().to_path_buf()];
+        let (mut found, mut open) = (Vec::new(), vec![self.dir.path().to_path_buf()]);
         while let Some(dir) = open.pop() {
             for entry in std::fs::read_dir(&dir).expect("a folder").flatten() {
                 let path = entry.path();
@@ -135,6 +133,5 @@ pub fn plain(command: &str, cwd: &Path) -> (Option<i32>, String) {
     let mut bash = Command::new("bash");
     bash.args(["-c", command]).current_dir(cwd).env("TMPDIR", cwd).env("HOME", cwd);
     let output = bash.output().expect("bash");
-    let text = [output.stdout, output.stderr].concat();
-    (output.status.code(), String::from_utf8_lossy(&text).into_owned())
+    (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
 }

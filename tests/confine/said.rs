@@ -96,8 +96,7 @@ async fn the_network_is_there_where_the_policy_says_so() {
     for (kind, rig) in Rig::both() {
         let policy = Policy { network: true, ..rig.policy.clone() };
         let command = format!("exec 3<> /dev/tcp/127.0.0.1/{port} && echo there");
-        let ran = rig.run_with(&policy, &command, None).await;
-        assert_eq!(ran.text, "there\n", "{kind}");
+        assert_eq!(rig.run_with(&policy, &command, None).await.text, "there\n", "{kind}");
         // Nothing but TCP and UDP, also then.
         for socket in [
             "AF_UNIX, SOCK_STREAM, 0",

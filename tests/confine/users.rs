@@ -25,8 +25,7 @@ fn all_of_it_holds_for_an_ordinary_user() {
         }
     }
     let output = as_nobody(&[program.to_str().unwrap(), "--test-threads=2"]).output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&[output.stdout, output.stderr].concat()));
 }
 
 /// Another process of the same user does not see what this program was started with.

@@ -76,8 +76,7 @@ fn a_sure_failure_after_a_lost_answer_leaves_the_doubt() {
 
 #[test]
 fn an_unreachable_place_is_tried_less_and_less_often() {
-    let mut world = World::due("Call");
-    let mut waits = Vec::new();
+    let (mut world, mut waits) = (World::due("Call"), Vec::new());
     for _ in 0..10 {
         world.place.fault(Fault::Unreachable(None));
         let report = world.tick();
@@ -118,8 +117,7 @@ fn a_failure_that_the_same_pass_mends_is_none() {
 
 #[test]
 fn under_a_rate_limit_the_order_of_the_file_is_kept() {
-    let mut world = World::new(NOW, &numbered(60));
-    let mut rounds = 0;
+    let (mut world, mut rounds) = (World::new(NOW, &numbered(60)), 0);
     while world.place.texts().len() < 60 {
         (0..5).for_each(|_| world.place.fault(Fault::None));
         world.place.fault(Fault::Unreachable(Some(Duration::from_millis(900))));

@@ -68,8 +68,7 @@ fn copies_that_wait_are_told_once_and_marked_all() {
 
 #[test]
 fn words_that_were_told_to_nobody_stay_and_are_named_once() {
-    let mut world = World::new(NOW, "");
-    let mut findings = Vec::new();
+    let (mut world, mut findings) = (World::new(NOW, ""), Vec::new());
     for words in ["Ask", "Ask Kyle", "Ask Kyle whether the dentist moved"] {
         write(&world, &block("pending", words));
         findings.extend(world.pass(PassMode::Daemon).near_misses);

@@ -2,8 +2,7 @@
 
 use crate::deliver::world::*;
 
-use crate::deliver::machines::Several;
-use crate::deliver::memory::Fault as Cut;
+use crate::deliver::{machines::Several, memory::Fault as Cut};
 
 /// What a sync tool knows: which version each machine has, and what is on its way. Of two versions the newer wins, as with
 /// a tool that keeps the other one aside.

@@ -221,8 +221,7 @@ fn a_webhook_gets_signed_json_with_the_same_id_on_every_attempt() {
 
 #[test]
 fn a_mail_has_a_subject_a_link_and_the_same_id_on_every_attempt() {
-    let server = MailServer::start();
-    let mut world = World::due("Call Zoë #urgent");
+    let (server, mut world) = (MailServer::start(), World::due("Call Zoë #urgent"));
     world.notifier = Some(email(server.port, &world));
     server.fault(MailFault::TakesAndCuts);
     assert_eq!(world.tick().failed.len(), 1);
@@ -244,8 +243,7 @@ fn a_mail_has_a_subject_a_link_and_the_same_id_on_every_attempt() {
 
 #[test]
 fn what_a_mail_server_says_is_told_apart() {
-    let world = World::due("x");
-    let server = MailServer::start();
+    let (world, server) = (World::due("x"), MailServer::start());
     let notifier = email(server.port, &world);
     let cuts = ["EHLO", "AUTH", "RCPT", "DATA"].map(|step| (MailFault::CutsAt(step), "retry"));
     let says = [

@@ -155,8 +155,7 @@ fn a_brain_that_hangs_changes_no_delivery_and_is_not_asked_again_after_a_crash()
         arrived.iter().map(|message| (message.at.to_string(), message.text.clone())).collect()
     };
     let (mut with, mut without) = (world(&text), World::new(BEFORE, &text));
-    let phraser = Arc::new(phraser(&with, &server, ""));
-    let mut hanging = Vec::new();
+    let (phraser, mut hanging) = (Arc::new(phraser(&with, &server, "")), Vec::new());
     for minute in 0..4 {
         for one in upcoming(&mut with) {
             let phraser = Arc::clone(&phraser);

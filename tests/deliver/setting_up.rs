@@ -83,8 +83,7 @@ fn tick(vault: &TestVault) -> Run {
 
 #[test]
 fn ntfy_is_asked_for_tried_and_told() {
-    let server = NtfyServer::start(true, true);
-    let vault = machine();
+    let (server, vault) = (NtfyServer::start(true, true), machine());
     let mut at = begin(&vault, "ntfy");
     at.answer("Which ntfy server? [https://ntfy.sh]", "ntfy.sh");
     assert!(at.answer("Which ntfy server?", "http://127.0.0.1:1").contains("write `https://` before"));
@@ -115,8 +114,7 @@ fn ntfy_is_asked_for_tried_and_told() {
 
 #[test]
 fn mail_is_asked_for_tried_and_told_and_a_wrong_password_is_said() {
-    let server = MailServer::start();
-    let vault = machine();
+    let (server, vault) = (MailServer::start(), machine());
     let mut at = begin(&vault, "email");
     at.answer("Which mail server?", "smtp://localhost");
     assert!(at.answer("Which mail server?", "mail.example.org").contains("is no server's name"));
@@ -176,8 +174,7 @@ fn a_webhook_gets_a_secret_of_its_own_and_an_untried_one_can_be_kept() {
 
 #[test]
 fn several_are_asked_for_one_after_the_other_and_one_can_be_left_out() {
-    let server = NtfyServer::start(true, true);
-    let vault = machine();
+    let (server, vault) = (NtfyServer::start(true, true), machine());
     let mut at = begin(&vault, "pigeon, ntfy");
     let said = at.answer("How should reminders reach you", "ntfy, email, console");
     contains_all(said, &["`pigeon` is none of them"]);
@@ -207,8 +204,7 @@ fn several_are_asked_for_one_after_the_other_and_one_can_be_left_out() {
 #[test]
 fn a_machine_names_several_in_a_file_and_no_secret_stands_in_it() {
     let (ntfy, mail) = (NtfyServer::start(true, true), MailServer::start());
-    let vault = machine();
-    let at_ntfy = format!("[ntfy]\nurl = \"{}\"\ntopic = \"t\"\n", ntfy.web.url);
+    let (vault, at_ntfy) = (machine(), format!("[ntfy]\nurl = \"{}\"\ntopic = \"t\"\n", ntfy.web.url));
     let with_secret = format!("ntfy\"]\n{at_ntfy}token_file = \"tk_secret\"\n");
     for (text, why) in [
         (with_secret.as_str(), "an answers file never contains a secret"),

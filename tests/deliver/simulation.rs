@@ -3,8 +3,7 @@
 
 use crate::deliver::world::*;
 
-use jiff::civil;
-use jiff::tz::TimeZone;
+use jiff::{civil, tz::TimeZone};
 use proptest::prelude::*;
 
 use crate::deliver::crashes::{STEPS, tick_until};

@@ -208,8 +208,7 @@ fn a_task_that_is_no_utf_8_is_named() {
 
 #[test]
 fn our_own_notes_hold_no_tasks_of_others() {
-    let vault = vault("\"tasks\"");
-    let line = "- [ ] Mine 📅 2026-12-24\n";
+    let (vault, line) = (vault("\"tasks\""), "- [ ] Mine 📅 2026-12-24\n");
     let own = "Inbox.md Approvals.md summaries/a/d0-0001.md logs/a/b.md routines/x.md skills/s/SKILL.md";
     own.split(' ').for_each(|note| vault.write(note, line));
     vault.write("daily/2026-12-01.md", line);

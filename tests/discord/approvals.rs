@@ -249,8 +249,7 @@ async fn killed_at_each_step_of_a_question_it_runs_at_most_once_and_only_after_a
         replies += 1;
         if told { Reply::text(format!("{step} end {replies}")) } else { run(step) }
     });
-    let traps = Traps::set(&rig);
-    let mut running = rig.run().await;
+    let (traps, mut running) = (Traps::set(&rig), rig.run().await);
     let points =
         APPROVAL.iter().chain(&SENDING).chain(&["turn::before-tool-started", "turn::after-tool-started"]);
     for (number, point) in points.enumerate() {

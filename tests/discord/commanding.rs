@@ -124,8 +124,7 @@ fn buttons(message: &Value) -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn buttons_work_after_a_restart_and_once() {
-    let rig = Rig::new().await;
-    let fired = line("2026-11-20", "09:30", "none", "Call", "AAAAAAAAAAAA");
+    let (rig, fired) = (Rig::new().await, line("2026-11-20", "09:30", "none", "Call", "AAAAAAAAAAAA"));
     rig.write("Reminders.md", line("2099-01-07", "09:30", "weekly", "Bins", "AAAAAAAAAAAB") + &fired);
     let message = notify(&rig, MessageKind::Reminder, "Call", "rid_AAAAAAAAAAAA", false).await;
     assert_eq!(buttons(&message), 4);
@@ -175,8 +174,7 @@ async fn what_could_be_remembered_is_kept_and_declined_by_buttons() {
     };
     let (tea, walks) = (line("green tea", "cap_AAAAAAAAAAAA"), line("long walks", "cap_BBBBBBBBBBBB"));
     let record = |line: &str| format!("{line} asked=2026-11-22T10:00:00Z by=rules\n");
-    let note = format!("# Inbox\n\n{tea}\n{walks}\n\n%%\n{}{}%%\n", record(&tea), record(&walks));
-    rig.write("Inbox.md", note);
+    rig.write("Inbox.md", format!("# Inbox\n\n{tea}\n{walks}\n\n%%\n{}{}%%\n", record(&tea), record(&walks)));
     let _running = rig.run().await;
     let fake = &rig.fake;
     assert_eq!(fake.reply(slash(MALLORY, "inbox", &[])).await, STRANGER);
@@ -197,8 +195,7 @@ async fn what_could_be_remembered_is_kept_and_declined_by_buttons() {
     assert_eq!(fake.reply(press(MALLORY, shown_in, id(1, 0))).await, STRANGER);
     let memory = rig.text("MEMORY.md");
     assert!(memory.contains("## Anna\n- [") && !memory.contains("walks"), "{memory}");
-    let inbox = rig.text("Inbox.md");
-    contains_all(&inbox, &["kept=", "cap_BBBBBBBBBBBB asked=2026-11-22T10:00:00Z by=rules\n"]);
+    contains_all(&rig.text("Inbox.md"), &["kept=", "cap_BBBBBBBBBBBB asked=2026-11-22T10:00:00Z by=rules\n"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

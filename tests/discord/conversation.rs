@@ -33,8 +33,7 @@ async fn nobody_else_stands_in_a_log_under_an_owner_s_name_or_the_bot_s() {
         }
         rig.wait_said(CHANNEL, people.len() + 1).await;
         let authors: Vec<String> = rig.events(CHANNEL).into_iter().map(|block| block.event.author).collect();
-        let logged = people.iter().map(|(.., logged)| *logged);
-        assert_eq!(authors, logged.chain(["Alice"]).collect::<Vec<_>>());
+        assert_eq!(authors, people.iter().map(|(.., logged)| *logged).chain(["Alice"]).collect::<Vec<_>>());
     }
 }
 
@@ -165,8 +164,7 @@ async fn events_lost_malformed_doubled_and_swapped_leave_one_log_in_order() {
     }
     rig.wait_said(CHANNEL, wanted.len()).await;
     // What stands after later messages says so, and nothing else does.
-    let mut newest = None;
-    let events = rig.events(CHANNEL);
+    let (mut newest, events) = (None, rig.events(CHANNEL));
     for (at, block) in events.iter().enumerate().filter(|(_, block)| block.event.kind == EventKind::User) {
         let place = wanted.iter().position(|text| *text == block.event.content);
         let is_late = place < newest;

@@ -51,8 +51,7 @@ async fn killed_again_and_again_while_people_talk_the_log_holds_each_message_onc
     }
     let daemon = rig.daemon();
     let first = rig.said(CHANNEL).remove(0);
-    let from = wanted.iter().position(|text| *text == first).unwrap();
-    rig.is_said(CHANNEL, &wanted[from..]).await;
+    rig.is_said(CHANNEL, &wanted[wanted.iter().position(|text| *text == first).unwrap()..]).await;
     drop(daemon);
 }
 
@@ -98,8 +97,7 @@ async fn with_a_wrong_token_the_daemon_goes_on_with_the_console() {
     let rig = rig().await;
     let soon = jiff::Zoned::now().with_time_zone(jiff::tz::TimeZone::get("Europe/London").unwrap());
     rig.write("Reminders.md", line(&soon.date().to_string(), "00:00", "none", "still told", "AAAAAAAAAAAA"));
-    let out = rig.said_file();
-    let mut command = rig.program(&["run"]);
+    let (out, mut command) = (rig.said_file(), rig.program(&["run"]));
     command.env("DISCORD_TOKEN", "wrong").stdout(fs::File::create(&out).unwrap());
     let daemon = Killed(command.spawn().unwrap());
     for (file, words) in [(out, "still told"), (rig.state().join("status.json"), "Reset Token")] {

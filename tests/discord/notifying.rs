@@ -244,8 +244,7 @@ async fn killed_at_each_step_every_notification_arrives_exactly_once() {
                 let result = one_pass(&rig, now).await;
                 crashes += 1;
                 // A zero window stands for "after the window": then so much time has passed too.
-                let step = if window.is_zero() { 150 } else { 20 };
-                now += SignedDuration::from_secs(step);
+                now += SignedDuration::from_secs(if window.is_zero() { 150 } else { 20 });
                 let left = rig.text("Reminders.md");
                 if result.is_ok() && crashes > 8 && left.is_empty() {
                     break;

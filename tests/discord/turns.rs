@@ -337,8 +337,7 @@ async fn what_was_going_on_goes_though_its_requests_fail_and_the_program_ends() 
         rig.tell_progress();
         let mut running = rig.run().await;
         rig.fake.fault("POST", "/channels/2000/messages", Fault::StatusAfter(502, json!({})), 1);
-        let failures = if is_killed { 100 } else { 1 };
-        rig.fake.fault("DELETE", "/messages", Fault::Status(502, json!({})), failures);
+        rig.fake.fault("DELETE", "/messages", Fault::Status(502, json!({})), if is_killed { 100 } else { 1 });
         rig.ask("work!");
         rig.wait("what is going on", || !rig.answers().is_empty()).await;
         rig.wait("a second attempt", || rig.posts().len() == 2).await;
@@ -371,6 +370,5 @@ async fn equal_chunks_of_an_answer_are_told_apart_without_nonces() {
         rig.turns(TurnState::Done) == 1
     };
     rig.wait("the clock", is_done).await;
-    let chunks = rig.turn_journal().turn(question).unwrap().unwrap().chunks;
-    assert_eq!(rig.answers().len(), chunks as usize);
+    assert_eq!(rig.answers().len(), rig.turn_journal().turn(question).unwrap().unwrap().chunks as usize);
 }

@@ -65,8 +65,7 @@ async fn questions_of_an_absence_are_turns_of_their_own_and_see_no_later_one() {
     assert_eq!(rig.answers(), ["heard number 1", "heard number 2", "heard number 3"]);
     for (n, asked) in rig.server.requests().iter().enumerate() {
         let body = asked.body.to_string();
-        let seen = (1..=3).filter(|other| body.contains(&format!("number {other}")));
-        assert!(seen.eq(1..=n + 1), "{body}");
+        assert!((1..=3).filter(|other| body.contains(&format!("number {other}"))).eq(1..=n + 1), "{body}");
     }
 }
 

@@ -33,8 +33,7 @@ fn model(rig: &Rig, fail_one_in: usize) {
         if said.contains("tool") && !last_is_result {
             return Reply::tool("look", json!({ "q": question }));
         }
-        let chunks = if said.contains("long") { 3 } else { 1 };
-        Reply::text(different(question, number, chunks))
+        Reply::text(different(question, number, if said.contains("long") { 3 } else { 1 }))
     });
 }
 
@@ -268,8 +267,7 @@ async fn a_word_on_the_budget_lasts_for_the_day_and_is_asked_for_once_though_a_c
         let rig = Rig::with(&[("one", "messages")]).await;
         rig.server.respond(|_| Reply::text("By the model."));
         rig.prepend("[assistant]\nday_tokens = 100\n");
-        let traps = Traps::set(&rig);
-        let running = rig.run().await;
+        let (traps, running) = (Traps::set(&rig), rig.run().await);
         rig.answer("hello", 1).await;
         rig.answer("when is the dentist?", 2).await;
         let why = "Today's budget of 100 tokens is used up.";

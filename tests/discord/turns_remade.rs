@@ -38,8 +38,7 @@ async fn each_request_is_made_again_from_the_notes_with_and_without_state() {
     let search = Reply::tool("memory_search", json!({ "query": "Anna" }));
     rig.server.script(vec![search, Reply::text("Still oolong.")]);
     rig.server.respond(|_| Reply::text("As before."));
-    let daemon = rig.reading_daemon().await;
-    let mut asked = Vec::new();
+    let (daemon, mut asked) = (rig.reading_daemon().await, Vec::new());
     let texts = "What does Anna drink?|And who says so?|Look again: what does Anna drink?|Thanks, and now?";
     for text in texts.split('|') {
         asked.push(rig.asked_and_over(text).await);
@@ -93,8 +92,7 @@ fn skills(rig: &Rig, count: usize) {
 }
 
 fn log_of(rig: &Rig) -> String {
-    let events = rig.events(CHANNEL);
-    events.into_iter().map(|block| format!("{}\n", block.event.content)).collect()
+    rig.events(CHANNEL).into_iter().map(|block| format!("{}\n", block.event.content)).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -120,8 +120,7 @@ proptest! {
     fn a_mutated_line_is_explained(line in any_line(), at: prop::sample::Index, with in "\\PC{0,2}|[ =\"\\\\\\t\u{a0}^:]", cut in 0usize..3) {
         let mut chars: Vec<char> = line.chars().collect();
         let at = at.index(chars.len());
-        let end = (at + cut).min(chars.len());
-        chars.splice(at..end, with.chars());
+        chars.splice(at..(at + cut).min(chars.len()), with.chars());
         let text: String = chars.into_iter().collect();
         if let ParsedLine::NearMiss(Finding { column, reason, .. }) = reminder::parse_line(text.as_bytes()) {
             prop_assert!(column <= text.chars().count() + 1);

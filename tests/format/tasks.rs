@@ -1,8 +1,7 @@
 //! Task lines of other plugins: every vector, and what Done and Snooze change in a line.
 
 use crate::support::prelude::*;
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
+use jiff::{civil::DateTime, tz::TimeZone};
 use proptest::prelude::*;
 use vault_agent::format::task::{self, Rules, Task, TaskLine, edit};
 
@@ -73,8 +72,7 @@ fn every_vector_of_lines_and_notes() {
 
 #[test]
 fn what_is_hidden_is_no_task() {
-    let line = "- [ ] a 📅 2026-12-01";
-    let rules = Rules::default();
+    let (line, rules) = ("- [ ] a 📅 2026-12-01", Rules::default());
     for text in [
         format!("```\n{line}\n```\n"),
         format!("%%\n{line}\n%%\n"),

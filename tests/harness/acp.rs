@@ -21,8 +21,7 @@ async fn a_question_is_answered_without_the_adapters_own_words() {
             {"note": "One more note."}, {"say": "Saved.", "message": "m2"}],
         [{"noise": HALF}],
     ]));
-    let host = Record::default();
-    let reply = ask(&acp(&stand), &question("What does Anna like, pray?"), &host).await.unwrap();
+    let reply = ask(&acp(&stand), &question("What does Anna like, pray?"), &Record::default()).await.unwrap();
     assert_eq!((reply.text.as_str(), reply.stop), ("Anna likes oolong.", StopReason::End));
     assert_eq!((reply.usage.input, reply.usage.cached, reply.usage.output), (30, 20, 9));
     let said = stand.prompted(("session/prompt", "prompt"), 0);

@@ -16,8 +16,7 @@ struct Real {
 
 async fn claude() -> Option<Real> {
     let program = std::env::var("VAULT_AGENT_CLAUDE_ACP").ok()?;
-    let server = ModelServer::start().await;
-    let mut stand = stand_of(vec!["env".into()]);
+    let (server, mut stand) = (ModelServer::start().await, stand_of(vec!["env".into()]));
     let set = [
         // What a person's own shell does at its start is no part of this.
         format!("HOME={}", stand.temp.path().display()),
@@ -35,8 +34,7 @@ async fn claude() -> Option<Real> {
 
 async fn codex() -> Option<Real> {
     let program = std::env::var("VAULT_AGENT_CODEX_ACP").ok()?;
-    let server = ModelServer::start().await;
-    let mut stand = stand_of(vec!["env".into()]);
+    let (server, mut stand) = (ModelServer::start().await, stand_of(vec!["env".into()]));
     let home = stand.temp.path().join("config");
     std::fs::create_dir(&home).unwrap();
     let provider = format!(

@@ -65,8 +65,7 @@ async fn failures_have_their_class_and_hold_no_key() {
     let refused =
         json!({"message": format!("unexpected status 401: no {KEY}"), "codexErrorInfo": status(401)});
     let broken = json!({"message": "stream disconnected", "codexErrorInfo": "other"});
-    let cases = [(refused, FailureClass::Auth), (broken, FailureClass::Crash)];
-    is_classed(&stand, &codex(&stand), &cases).await;
+    is_classed(&stand, &codex(&stand), &[(refused, FailureClass::Auth), (broken, FailureClass::Crash)]).await;
     stand.script(&json!([[{"fail": {"message": "no", "codexErrorInfo": "cyberPolicy"}}]]));
     assert_eq!(answered(&codex(&stand)).await.unwrap().stop, StopReason::Refusal);
 }

@@ -12,8 +12,7 @@ struct Real {
 
 async fn real() -> Option<Real> {
     let program = std::env::var("VAULT_AGENT_CODEX").ok()?;
-    let server = ModelServer::start().await;
-    let mut stand = stand_of(vec![program]);
+    let (server, mut stand) = (ModelServer::start().await, stand_of(vec![program]));
     stand.setup.url = Some(server.url());
     Some(Real { stand, server })
 }

@@ -14,8 +14,7 @@ async fn killed_turns_leave_nothing_behind() {
     let mut random = Rng::with_seed(0x9e37_79b9);
     for message in 1..=kills {
         rig.accept(message, "?", "");
-        let engine = rig.engine();
-        let stop = CancellationToken::new();
+        let (engine, stop) = (rig.engine(), CancellationToken::new());
         let moment = Duration::from_micros(random.u64(..400_000));
         let answering = engine.answer(message, &rig.desk, &stop);
         // Dropped in the midst of it, as by a crash of the task; or stopped, as by a person.

@@ -2,8 +2,7 @@
 
 use crate::harness::rig::*;
 use crate::harness::stand::*;
-use vault_agent::brain::HarnessTask;
-use vault_agent::brain::harness::FOREIGN;
+use vault_agent::brain::{HarnessTask, harness::FOREIGN};
 
 /// A server that does what its mode says, with the tools `look` and `walk`; a variable that every test run has is
 /// named.

@@ -12,8 +12,7 @@ fn shell(dir: &Path, script: &str) -> Child {
     let command = ["sh", "-c", script].map(str::to_owned).to_vec();
     let program = Program { command, dir: dir.to_owned(), ..Program::default() };
     name_our_program(Path::new(US));
-    let supervision = Supervision { state: dir.to_owned(), timeouts: PATIENT };
-    Child::start(&supervision, &program).unwrap()
+    Child::start(&Supervision { state: dir.to_owned(), timeouts: PATIENT }, &program).unwrap()
 }
 
 /// A process with these words in its command line.

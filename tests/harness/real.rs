@@ -131,8 +131,7 @@ async fn failures_of_its_provider_are_classed() {
     for (reply, class) in table {
         let rig = rig(&real, "").await;
         // Of an unknown model it asks a second time, without a stream.
-        let tries = if class == FailureClass::UnknownModel { 2 } else { 1 };
-        rig.server.script(vec![reply; tries]);
+        rig.server.script(vec![reply; if class == FailureClass::UnknownModel { 2 } else { 1 }]);
         rig.server.script(vec![Reply::text("I can.")]);
         let began = Instant::now();
         let answer = rig.ask(1, "Who can?").await.unwrap();

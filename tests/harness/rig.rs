@@ -1,10 +1,9 @@
 //! A vault with brains, an engine over them, and a model server before them.
 
 pub use crate::support::prelude::*;
-use vault_agent::agent::servers::Servers;
 pub use vault_agent::agent::tools::ApprovalVerdict;
 use vault_agent::agent::tools::{CombinedToolbox, Toolbox};
-use vault_agent::agent::{AnswerEngine, Approvals, EngineParts, OtherBrains, RunPurpose};
+use vault_agent::agent::{AnswerEngine, Approvals, EngineParts, OtherBrains, RunPurpose, servers::Servers};
 pub use vault_agent::brain::acp::Acp;
 pub use vault_agent::brain::codex::Codex;
 use vault_agent::brain::process;
@@ -15,8 +14,7 @@ pub use vault_agent::turn::Responder;
 use vault_agent::turn::turn_journal::{NewTurn, ToolRow};
 use vault_agent::turn::{Conversation, Halt, TurnAnswer, TurnJournal, TurnNote};
 
-use crate::brain::rig::PATIENT;
-use crate::brain::spending::Fixed;
+use crate::brain::{rig::PATIENT, spending::Fixed};
 use crate::harness::{stand, stand_in};
 
 pub use crate::agent::rig::Person;
@@ -55,8 +53,7 @@ impl Rig {
         stand_in::install(&folder.dir().join("bin"));
         write_private(folder.dir().join("key"), CLAUDE_KEY);
         let journal = Arc::new(TurnJournal::open(&folder.state()).unwrap());
-        let person = Person::who_says(ApprovalVerdict::No);
-        let server = ModelServer::start().await;
+        let (person, server) = (Person::who_says(ApprovalVerdict::No), ModelServer::start().await);
         let rig = Self { folder, server, journal, person, desk: Desk::default(), timeouts: PATIENT };
         rig.write("vault-agent.toml", brains(&rig));
         rig
@@ -145,8 +142,7 @@ impl Rig {
 /// A call that adds a reminder, by the name that a brain of this kind knows it by.
 pub fn remind(kind: &str) -> Reply {
     let prefix = if kind == "claude-code" { "mcp__vault-agent__" } else { "" };
-    let reminder = json!({"when": "2030-01-01 10:00", "message": "drink tea"});
-    Reply::tool(format!("{prefix}reminder_add"), reminder)
+    Reply::tool(format!("{prefix}reminder_add"), json!({"when": "2030-01-01 10:00", "message": "drink tea"}))
 }
 
 /// All that a request says.

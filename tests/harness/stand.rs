@@ -261,8 +261,7 @@ pub async fn passes_over_nonsense<H: Harness>(script: &str, harness: impl Fn(&St
         stand.script(&json!([[{"noise": "Welcome!\n\n{\"id\":\n[1]\n{}\n"}, {"huge": 9 << 20},
             {"pieces": pieces}, save("likes cocoa"), {"noise": "\u{1b}[31mö\n"}, {"say": "Tschüß, bis dann."}]]));
         let host = Record::default();
-        let reply = ask(&harness(&stand), &question("?"), &host).await.unwrap();
-        assert_eq!(reply.text, "Tschüß, bis dann.");
+        assert_eq!(ask(&harness(&stand), &question("?"), &host).await.unwrap().text, "Tschüß, bis dann.");
         assert_eq!(host.started(), ["memory_save"]);
     }
 }
@@ -278,8 +277,7 @@ pub async fn asks_first<H: Harness>(script: &str, own: &str, harness: impl Fn(&S
         let host = Record { allows, ..Record::default() };
         assert_eq!(ask(&harness(&stand), &question("make it"), &host).await.unwrap().text, "Done.");
         assert_eq!(stand.setup.dir.join("made").exists(), made, "{named} {allows}");
-        let asked = host.told().iter().any(|told| matches!(told, Told::May(call) if call.name == own));
-        assert_eq!(asked, named);
+        assert_eq!(host.told().iter().any(|told| matches!(told, Told::May(call) if call.name == own)), named);
         assert_eq!(host.finished()[0].is_error, !made);
         assert_eq!(host.started(), [own]);
     }

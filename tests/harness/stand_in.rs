@@ -32,8 +32,7 @@ fn program() {
     let session = value_of(&arguments, "--resume");
     let session = session.unwrap_or_else(|| format!("session-{}", std::process::id()));
     let input = std::io::stdin().lock().lines();
-    let program = Program { arguments, session, input, servers: Vec::new(), calls: 0 };
-    std::process::exit(program.run());
+    std::process::exit(Program { arguments, session, input, servers: Vec::new(), calls: 0 }.run());
 }
 
 struct Program {
@@ -66,8 +65,7 @@ impl Program {
     }
 
     fn read(&mut self) -> Option<Value> {
-        let line = self.input.next()?.ok()?;
-        Some(serde_json::from_str(&line).expect("JSON on standard input"))
+        Some(serde_json::from_str(&self.input.next()?.ok()?).expect("JSON on standard input"))
     }
 
     fn run(mut self) -> i32 {
@@ -269,8 +267,7 @@ fn code(status: u16) -> &'static str {
 }
 
 fn value_of(arguments: &[String], name: &str) -> Option<String> {
-    let at = arguments.iter().position(|one| one == name)?;
-    arguments.get(at + 1).cloned()
+    arguments.get(arguments.iter().position(|one| one == name)? + 1).cloned()
 }
 
 fn hang() -> ! {
@@ -297,8 +294,7 @@ fn server(entry: &Value) -> Option<Client> {
     command.args(entry["args"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()));
     command.envs(env.map(|(name, value)| (name, filled(value.as_str().unwrap()))));
     let mut client = Client::silent(command);
-    let begun = catch_unwind(AssertUnwindSafe(|| client.initialize("claude-code")));
-    begun.is_ok().then_some(client)
+    catch_unwind(AssertUnwindSafe(|| client.initialize("claude-code"))).is_ok().then_some(client)
 }
 
 fn tools(server: &str, client: &mut Client) -> Vec<ToolSpec> {

@@ -3,8 +3,7 @@
 
 use crate::harness::rig::*;
 use crate::harness::stand::*;
-use vault_agent::agent::rebuild_request::rebuild;
-use vault_agent::agent::{OtherBrains, RunPurpose, Toolbox};
+use vault_agent::agent::{OtherBrains, RunPurpose, Toolbox, rebuild_request::rebuild};
 use vault_agent::mcp::VaultTools;
 use vault_agent::turn::{TurnJournal, TurnNote};
 
@@ -151,8 +150,7 @@ async fn stop_ends_all_of_it_within_a_second() {
     let rig = claude("cc").await;
     rig.server.script(vec![remind("claude-code").usage(3000, 0, 10), Reply::hang()]);
     rig.accept(1, "?", "");
-    let stop = CancellationToken::new();
-    let engine = rig.engine();
+    let (stop, engine) = (CancellationToken::new(), rig.engine());
     let answering = engine.answer(1, &rig.desk, &stop);
     let stopping = async {
         rig.server.wait_for(2).await;

@@ -161,8 +161,7 @@ fn reworded_reminders_are_known_by_their_ids() {
         reminder(day, recur, msg).replace('\n', &format!(" id=rid_{}\n", id.to_string().repeat(12)))
     };
     let note = |lines: &[String]| format!("# Reminders\n\n{}", lines.concat());
-    let vault = TestVault::new("");
-    let one = line(1, "none", "one", 'A');
+    let (vault, one) = (TestVault::new(""), line(1, "none", "one", 'A'));
     let far = line(9, "none", "far", 'C');
     let server = note(&[line(2, "daily", "pills", 'B'), far.clone()]);
     let before = note(&[one.clone(), line(1, "daily", "pills", 'B'), far, line(1, "none", "call", 'D')]);

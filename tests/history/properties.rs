@@ -52,8 +52,7 @@ proptest! {
     fn every_point_comes_back_byte_for_byte(acts in proptest::collection::vec(act(), 1..40)) {
         use std::os::unix::fs::symlink;
         let names = names();
-        let room = Room::new();
-        let mut points = vec![];
+        let (room, mut points) = (Room::new(), vec![]);
         let mut dirty: Vec<String> = vec![];
         // Where nothing stands any more.
         let free = |name: usize| {

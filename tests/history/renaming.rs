@@ -130,8 +130,7 @@ fn the_command_says_where_the_notes_are() {
     std::fs::rename(vault.path("Old"), vault.path("New")).unwrap();
     let run = vault.run(&["history", "-n", "1"]).ok();
     assert!(run.stdout.contains("30 notes: 30 moved") && run.stderr.is_empty(), "{run:?}");
-    let after = vault.tree();
-    let run = vault.run(&["restore", "Old", "--yes"]).ok();
+    let (after, run) = (vault.tree(), vault.run(&["restore", "Old", "--yes"]).ok());
     run.says("keep New/3.md (it was Old/3.md then; `--exact` moves it back)").says("nothing to restore");
     assert_eq!(vault.tree(), after);
     let document = vault.json(&["restore", "Old", "--dry-run"]);

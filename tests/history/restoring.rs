@@ -289,8 +289,7 @@ const TEXTS: [&str; 8] = [
 #[test]
 fn a_deleted_part_comes_back_with_the_blank_lines_that_it_had() {
     let is_blank = |line: &&&str| line.trim().is_empty();
-    let mut wrong = Vec::new();
-    let mut tried = 0;
+    let (mut wrong, mut tried) = (Vec::new(), 0);
     for text in TEXTS.iter().flat_map(|text| [(*text).to_owned(), text.replace('\n', "\r\n")]) {
         let room = Room::of(&[("a.md", &text)]);
         let point = room.history.newest().unwrap();

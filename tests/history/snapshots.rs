@@ -304,8 +304,7 @@ fn an_object_that_a_power_cut_tore_is_written_anew() {
 
 #[test]
 fn a_first_snapshot_of_many_megabytes_is_whole() {
-    let room = Room::new();
-    let mut random = Rng::with_seed(1);
+    let (room, mut random) = (Room::new(), Rng::with_seed(1));
     for number in 0..1_500 {
         // Text that hardly compresses.
         let text: String = (0..600).map(|_| format!("{:x}\n", random.u32(..))).collect();

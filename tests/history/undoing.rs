@@ -125,8 +125,7 @@ fn an_operation_stays_as_a_whole_where_one_of_its_notes_is_in_no_snapshot() {
     room.agent_appends("a.md", "older");
     for other in ["large.md", "private/secret.md"] {
         operation(&room, other, ["a.md", other]);
-        let before = room.files();
-        let plan = room.plan_undo(1);
+        let (before, plan) = (room.files(), room.plan_undo(1));
         assert!(plan.writes.is_empty() && plan.notes.is_empty(), "{other}: {plan:?}");
         assert_eq!(plan.conflicts[0].path, other);
         assert!(plan.conflicts[0].reason.contains("no snapshot holds it"), "{plan:?}");

@@ -139,8 +139,7 @@ fn check(steps: &[Step]) {
     let scenario = fail::FailScenario::setup();
     let vault = TestVault::new("");
     vault.write("keep.md", "always here, so the vault is never empty");
-    let mut index = vault.index();
-    let mut turns = 0;
+    let (mut index, mut turns) = (vault.index(), 0);
     for step in steps {
         take(&vault, step, &mut turns);
         match step {

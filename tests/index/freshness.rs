@@ -90,8 +90,7 @@ fn beside_a_follower_nothing_is_missed_before_it_has_settled() {
 #[test]
 fn beside_a_daemon_no_answer_is_older_than_the_disk() {
     let vault = TestVault::new("//- a.md\nalways\n");
-    let daemon = Daemon::start(&vault);
-    let index = vault.index();
+    let (daemon, index) = (Daemon::start(&vault), vault.index());
     let mut by_daemon = 0;
     for n in 0..300 {
         let path = format!("{}/note.md", n % 7);
@@ -114,8 +113,7 @@ fn beside_a_daemon_no_answer_is_older_than_the_disk() {
 #[test]
 fn beside_a_daemon_no_note_in_a_new_folder_is_missed() {
     let vault = TestVault::new("//- a.md\nalways\n");
-    let daemon = Daemon::start(&vault);
-    let index = vault.index();
+    let (daemon, index) = (Daemon::start(&vault), vault.index());
     for folder in 1..=30 {
         for n in 0..25 {
             vault.write(format!("copied {folder}/{}/{n}.md", n % 2), "always\n");
@@ -133,8 +131,7 @@ fn an_index_that_was_made_anew_beside_a_daemon_is_not_vouched_for_while_it_is_em
     let notes: String = (0..60).map(|n| format!("//- b{n}.md\ncommon\n")).collect();
     for lost in ["index.sqlite", "index.seal", "tantivy"] {
         let vault = TestVault::new(&notes);
-        let daemon = Daemon::start(&vault);
-        let index = vault.index();
+        let (daemon, index) = (Daemon::start(&vault), vault.index());
         let all = || {
             let answer = index.search(&Query::new("common").limit(1000)).unwrap();
             assert_eq!(answer.hits.len(), 60, "{lost}: {:?}", answer.freshness);
@@ -235,8 +232,7 @@ fn no_answer_is_short_while_many_notes_change() {
         std::fs::rename(new, folder.join(format!("{n}.md"))).unwrap();
     };
     (0..NOTES).for_each(|n| write(0, n));
-    let _daemon = Daemon::start(&vault);
-    let index = vault.index();
+    let (_daemon, index) = (Daemon::start(&vault), vault.index());
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| (1..3).for_each(|round| (0..NOTES).for_each(|n| write(round, n))));
         for _ in 0..20 {
@@ -343,8 +339,7 @@ fn a_damaged_old_or_deleted_cache_is_made_anew() {
 fn an_interrupted_reindex_changes_nothing() {
     let (_vault, index) = indexed("//- a.md\nfirst\n");
     let before = index.ask("first");
-    let stop = AtomicBool::new(true);
-    assert!(matches!(index.reindex(&|_| {}, &stop), Err(IndexError::Interrupted)));
+    assert!(matches!(index.reindex(&|_| {}, &AtomicBool::new(true)), Err(IndexError::Interrupted)));
     assert_eq!(index.ask("first"), before);
     index.reindex(&|_| {}, &AtomicBool::new(false)).unwrap();
     assert_eq!(index.ask("first").hits, before.hits);
@@ -361,8 +356,7 @@ fn a_note_that_is_looked_at_twice_counts_once() {
     vault.write("b.md", "fourth first\n");
     let answer = index.ask("fourth");
     assert_eq!((answer.hits.len(), answer.freshness.read_directly), (1, 2));
-    let anew = tempfile::tempdir().unwrap();
-    assert_eq!(answer.hits, vault.index_at(anew.path()).ask("fourth").hits);
+    assert_eq!(answer.hits, vault.index_at(tempfile::tempdir().unwrap().path()).ask("fourth").hits);
 }
 
 /// The program as a user for whom rights count; none where this can't be.
@@ -387,8 +381,7 @@ fn vouching_daemon(command: &impl Fn(&[&str]) -> Command) -> Killed {
     let mut run = command(&["run"]);
     let daemon = Killed(run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
     until("the daemon to vouch", || {
-        let run = Run::of(&mut command(&["--json", "search", "goose"])).json();
-        run["freshness"]["checked_by"] == "daemon"
+        Run::of(&mut command(&["--json", "search", "goose"])).json()["freshness"]["checked_by"] == "daemon"
     });
     daemon
 }

@@ -221,8 +221,7 @@ fn a_clock_that_jumps_hides_no_change() {
     let vault = TestVault::new("//- a.md\nfirst\n");
     // The clock says a year from now, then a year ago; the files' times are the system's.
     for (round, now) in ["2037-01-01T00:00:00Z", "2001-01-01T00:00:00Z"].iter().enumerate() {
-        let clock = ManualClock::new(now.parse().unwrap());
-        let index = index_of(&vault.root(), &vault.cache(), "UTC", clock);
+        let index = index_of(&vault.root(), &vault.cache(), "UTC", ManualClock::new(now.parse().unwrap()));
         assert_eq!(index.ask(["first", "round0"][round]).hits.len(), 1);
         vault.write("a.md", format!("round{round}\n"));
         assert_eq!(index.ask(format!("round{round}")).hits.len(), 1);

@@ -153,10 +153,8 @@ fn a_date_without_an_offset_is_the_whole_day_of_the_vaults_zone() {
     for zone in ["America/New_York", "Pacific/Auckland", "UTC"] {
         let cache = tempfile::tempdir().unwrap();
         let index = index_of(&vault.root(), cache.path(), zone, SystemClock);
-        let count = |query: &str| {
-            let answer = index.ask(query);
-            answer.hits.iter().filter(|hit| hit.kind != Kind::Properties).count()
-        };
+        let count =
+            |query: &str| index.ask(query).hits.iter().filter(|hit| hit.kind != Kind::Properties).count();
         assert_eq!(count("written after:2026-07-01"), 4);
         assert_eq!(count("written after:2026-07-01 before:2026-07-02"), 4);
         assert_eq!(count("written before:2026-07-01"), 1);

@@ -28,8 +28,7 @@ impl Machine {
 
     /// The machine with a new process.
     fn restarted(self) -> Self {
-        let engine = GitEngine::new(self.place.clone(), Arc::clone(&self.clock) as Arc<dyn Clock>);
-        Self { engine, ..self }
+        Self { engine: GitEngine::new(self.place.clone(), Arc::clone(&self.clock) as Arc<dyn Clock>), ..self }
     }
 
     /// Makes a claim that no other machine has.
@@ -173,8 +172,7 @@ async fn with_ten_thousand_claims_the_branch_is_small_and_a_look_and_a_change_se
     let repository = folder.path().join("voice.git");
     let first = Machine::new(&remote, Some(&ssh.command));
     assert_eq!(first.engine.swap(&[change("lease", None, Some("0"))]).await.unwrap(), SwapOutcome::Done);
-    let entries = folder.path().join("entries");
-    let claims = month_of_claims(1);
+    let (entries, claims) = (folder.path().join("entries"), month_of_claims(1));
     let before = git(&repository, &["show", "vault-agent:entries"]).replace("lease 0\n", "");
     std::fs::write(&entries, before + &claims).unwrap();
     let blob = git(&repository, &["hash-object", "-w", entries.to_str().unwrap()]);

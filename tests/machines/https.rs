@@ -4,13 +4,9 @@
 
 use std::process::Output;
 
-use axum::Router;
-use axum::body::Bytes;
-use axum::extract::Request;
 use axum::http::{Response, StatusCode, header};
-use axum::response::IntoResponse;
-use tokio::io::AsyncWriteExt;
-use tokio::process::Command;
+use axum::{Router, body::Bytes, extract::Request, response::IntoResponse};
+use tokio::{io::AsyncWriteExt, process::Command};
 
 use crate::fake::tls;
 use crate::parts::*;

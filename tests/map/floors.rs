@@ -9,8 +9,7 @@ const FRONT_DOORS: [&str; 6] = ["cli", "hooks", "mcp", "web", "discord", "daemon
 
 /// The rooms of the table in `ARCHITECTURE.md`, in its order.
 fn table() -> Vec<String> {
-    let page = include_str!("../../ARCHITECTURE.md");
-    let rows = page.lines().filter(|line| line.starts_with("| `src/"));
+    let rows = include_str!("../../ARCHITECTURE.md").lines().filter(|line| line.starts_with("| `src/"));
     let cells = rows.filter_map(|row| row.split('|').nth(1));
     let names = cells.flat_map(|cell| cell.split('`').filter_map(|part| part.strip_prefix("src/")));
     names.map(|name| name.trim_end_matches('/').trim_end_matches(".rs").to_owned()).collect()

@@ -34,7 +34,6 @@ fn the_files_that_the_pages_name_exist() {
 
 #[test]
 fn contributing_leads_to_at_least_fifteen_places() {
-    let page = PAGES[1].1;
-    let rows = page.lines().filter(|line| line.starts_with("| ") && line.contains("`src/")).count();
+    let rows = PAGES[1].1.lines().filter(|line| line.starts_with("| ") && line.contains("`src/")).count();
     assert!(rows >= 15, "only {rows} rows of `to change X, open Y`");
 }

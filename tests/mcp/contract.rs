@@ -48,8 +48,7 @@ fn every_tool_does_what_its_schemas_promise() {
         }
         let arguments = valid(name);
         assert!(jsonschema::is_valid(&tool["inputSchema"], &arguments), "{name}");
-        let before = vault.tree();
-        let given = arguments.to_string();
+        let (before, given) = (vault.tree(), arguments.to_string());
         let answer = client.call(name, arguments).ok();
         let output = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
         assert!(output.is_valid(answer.structured()), "{name}: {}", answer.0);
@@ -72,8 +71,7 @@ fn every_tool_does_what_its_schemas_promise() {
 #[test]
 fn every_argument_is_checked() {
     let vault = vault();
-    let mut client = Client::new(&vault);
-    let before = vault.tree();
+    let (mut client, before) = (Client::new(&vault), vault.tree());
     for tool in client.tools() {
         let name = tool["name"].as_str().unwrap();
         let schema = &tool["inputSchema"];
@@ -179,14 +177,12 @@ fn recall_answers_with_one_word_where_nothing_is_sure() {
     let mut client = Client::new(&vault);
     let none = client.call("memory_recall", json!({"query": "hello"})).ok();
     assert_eq!((none.text(), &none.structured()["digest"]), ("NONE", &Value::Null));
-    let question = json!({"query": "What kind of tea does Ann like?"});
-    client.call("memory_recall", question).ok().says("green tea");
+    client.call("memory_recall", json!({"query": "What kind of tea does Ann like?"})).ok().says("green tea");
 }
 
 #[test]
 fn the_list_of_tools_is_this() {
-    let (_vault, mut client) = Client::over("");
-    let mut shown = String::new();
+    let ((_vault, mut client), mut shown) = (Client::over(""), String::new());
     for tool in client.tools() {
         let hints = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
         let mark = |hint: &'static str| if tool["annotations"][hint] == true { &hint[..1] } else { "-" };
@@ -230,8 +226,7 @@ fn the_list_of_tools_is_this() {
 /// Every request of a conversation carries the tools: they are short. What a model is told, in characters.
 #[test]
 fn every_schema_is_one_every_word_is_said_and_all_of_it_is_short() {
-    let (_vault, mut client) = Client::over("");
-    let mut characters = 0;
+    let ((_vault, mut client), mut characters) = (Client::over(""), 0);
     for tool in client.tools() {
         let name = tool["name"].as_str().unwrap();
         for schema in ["inputSchema", "outputSchema"] {

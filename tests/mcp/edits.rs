@@ -70,8 +70,7 @@ fn a_memory_says_something_else_and_keeps_what_was_not_named() {
 #[test]
 fn what_is_not_clear_is_refused_with_what_is_near() {
     let (vault, mut client) = Client::over(VAULT);
-    let before = vault.tree();
-    let near = ["line 4: likes green tea", "Untrusted context"];
+    let (before, near) = (vault.tree(), ["line 4: likes green tea", "Untrusted context"]);
     for tool in ["memory_edit", "memory_forget"] {
         for (path, text, kind, words) in [
             ("MEMORY.md", "likes tea", "no_such_memory", &near[..]),

@@ -146,8 +146,7 @@ fn twenty_sessions_write_at_once() {
 fn the_token_is_made_for_its_owner_alone() {
     let vault = TestVault::new("");
     let process = Client::silent(vault.command(&["mcp", "--http", "0"]));
-    let said = process.hear("the token is in");
-    let file = vault.state().join("mcp-token");
+    let (said, file) = (process.hear("the token is in"), vault.state().join("mcp-token"));
     assert!(said.ends_with(&*file.to_string_lossy()), "{said}");
     assert_eq!(mode(&file), 0o600);
     let token = std::fs::read_to_string(&file).unwrap();

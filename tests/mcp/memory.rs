@@ -83,8 +83,7 @@ fn a_note_that_was_just_emptied_or_cut_is_left_alone_but_by_a_person() {
     client.does("memory_save", fact(&"likes green tea, and much of it, ".repeat(20), "Ann"));
     for cut in ["", "## Ann\n"] {
         vault.write("MEMORY.md", cut);
-        let saved = client.call("memory_save", fact("plays the cello", "Ann"));
-        saved.says("until it has stood so for a minute");
+        client.call("memory_save", fact("plays the cello", "Ann")).says("until it has stood so for a minute");
         assert_eq!(vault.read("MEMORY.md"), cut);
     }
     let _ = vault.run(&["memory", "save", "plays the cello"]).ok();
@@ -123,8 +122,7 @@ fn a_memory_is_its_scopes_own() {
     let saved = garden.does("memory_save", fact("the shed is green", "Colours"));
     assert_eq!(saved["memory_scope"], "project:garden");
     vault.env("VAULT_AGENT_PROJECT", "boat");
-    let mut boat = Client::new(&vault);
-    let shed = json!({"query": "what colour is the shed?"});
+    let (mut boat, shed) = (Client::new(&vault), json!({"query": "what colour is the shed?"}));
     for (tool, arguments) in
         [("memory_search", &shed), ("memory_recall", &shed), ("memory_list", &json!({"scope": "long"}))]
     {
@@ -162,8 +160,7 @@ fn a_reranker_is_asked_for_a_deep_search_alone() {
     let vault = TestVault::new("//- /MEMORY.md\n- prefers TypeScript\n- prefers tea, says Kyle\n");
     let (url, server) = crate::reranker::endpoint(&["good"]);
     vault.write("vault-agent.toml", format!("[rerank]\nprovider = \"endpoint\"\nurl = \"{url}\"\n"));
-    let mut client = Client::new(&vault);
-    let query = "what does Kyle prefer?";
+    let (mut client, query) = (Client::new(&vault), "what does Kyle prefer?");
     let plain = client.does("memory_search", json!({"query": query}));
     client.does("memory_recall", json!({"query": query}));
     assert!(server.requests().is_empty() && plain.get("reranked_by").is_none());

@@ -1,8 +1,7 @@
 //! What the assistant may do by itself is decided in notes that its tools can't write.
 
 use serde_json::Map;
-use vault_agent::agent::tools::Caller;
-use vault_agent::agent::{OtherBrains, Toolbox};
+use vault_agent::agent::{OtherBrains, Toolbox, tools::Caller};
 use vault_agent::brain::ToolCall;
 use vault_agent::mcp::VaultTools;
 use vault_agent::memory::MemoryError;
@@ -61,8 +60,7 @@ async fn no_tool_can_write_settings_skills_routines_or_approvals() {
     let vault = TestVault::new("");
     PROTECTED.iter().for_each(|(path, text)| vault.write(path, text));
     let tools = VaultTools::beside_turns(Arc::into_inner(vault.workspace()).unwrap(), OtherBrains::default());
-    let before = read(&vault);
-    let ticked = LINE.replace("[ ]", "[x]");
+    let (before, ticked) = (read(&vault), LINE.replace("[ ]", "[x]"));
     let others = "ap_K5V4M2J7Q2ZP skills/web routines Approvals ./Approvals.md daily/../Approvals.md";
     let texts = [LINE, &ticked].into_iter().chain(others.split(' '));
     let texts: Vec<&str> = texts.chain(PROTECTED.map(|(path, _)| path)).collect();

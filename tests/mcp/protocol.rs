@@ -36,8 +36,7 @@ fn starting_opens_no_cache_and_no_history() {
 #[test]
 fn lines_that_are_no_requests_are_answered_and_survived() {
     let (vault, mut client) = Client::over("");
-    let nested = "[".repeat(100_000);
-    for line in ["[1,2", "null", "\u{1}\u{2}", "{\"jsonrpc\":\"2.0\"}", &nested, ""] {
+    for line in ["[1,2", "null", "\u{1}\u{2}", "{\"jsonrpc\":\"2.0\"}", &"[".repeat(100_000), ""] {
         client.write(line);
     }
     client.write("{\"jsonrpc\":\"1.0\",\"id\":9,\"method\":\"ping\"}");
@@ -127,8 +126,7 @@ fn progress_is_told_while_the_vault_is_indexed_for_the_first_time() {
     let (_vault, mut client) = with_notes(200);
     let arguments = json!({"query": "tea"});
     let params = json!({"name": "memory_search", "arguments": arguments, "_meta": {"progressToken": "p1"}});
-    let answer = client.result("tools/call", params);
-    assert!(!answer["structuredContent"]["hits"].as_array().unwrap().is_empty());
+    assert!(!client.result("tools/call", params)["structuredContent"]["hits"].as_array().unwrap().is_empty());
     let word = client.notification("notifications/progress");
     assert_eq!(word["progressToken"], "p1");
     assert!(word["progress"].as_f64().unwrap() > 0.0 && word["total"].as_f64().unwrap() >= 200.0, "{word}");

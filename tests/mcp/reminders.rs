@@ -46,8 +46,7 @@ fn a_reminder_lives_from_add_to_delete() {
 
 #[test]
 fn what_a_plugin_would_run_is_text_in_a_message() {
-    let (vault, mut client) = Client::over("");
-    let message = "see `$= dv.x()` <% tp.x %>";
+    let ((vault, mut client), message) = (Client::over(""), "see `$= dv.x()` <% tp.x %>");
     let added = client.does("reminder_add", json!({"when": "tomorrow 9am", "message": message}));
     client.does("reminder_update", json!({"id": added["id"], "message": format!("now {message}")}));
     let _ = vault.run(&["remind", "add", "tomorrow 10am", message]).ok();

@@ -100,6 +100,5 @@ fn the_prompts_hold_the_days_data_as_untrusted_context() {
     let [_, data] = review(json!({"name": "weekly_review", "arguments": {"date": "2026-12-01"}}));
     contains_all(data, &["Choir", "Met Bob", "dentist"]);
     client.fails("prompts/get", json!({"name": "evening"}), -32602);
-    let bad = json!({"name": "weekly_review", "arguments": {"date": "soon"}});
-    client.fails("prompts/get", bad, -32602);
+    client.fails("prompts/get", json!({"name": "weekly_review", "arguments": {"date": "soon"}}), -32602);
 }

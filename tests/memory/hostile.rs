@@ -30,8 +30,7 @@ fn odd_text_stays_text_on_every_shelf() {
     for text in ODD {
         let promises = ("COMMITMENTS.md", "# Commitments\n");
         let rig = Rig::new(&[("MEMORY.md", MEMORY), ("Reminders.md", ""), promises]);
-        let shelf = rig.memory();
-        let scope = Scope::Project("a".into());
+        let (shelf, scope) = (rig.memory(), Scope::Project("a".into()));
         for _ in 0..2 {
             let saved = rig.save_long(text, None, &scope).unwrap();
             assert_eq!(rig.text("MEMORY.md").trim_end().strip_prefix(MEMORY), Some(&*saved.text), "{text}");
@@ -58,8 +57,7 @@ fn odd_text_stays_text_on_every_shelf() {
 #[test]
 fn what_can_not_be_kept_leaves_the_notes_alone() {
     let rig = Rig::new(&[("MEMORY.md", MEMORY)]);
-    let shelf = rig.memory();
-    let long = "x".repeat(64 * 1024 + 1);
+    let (shelf, long) = (rig.memory(), "x".repeat(64 * 1024 + 1));
     for (text, section, code) in [
         ("", None, "empty"),
         ("nul \0", None, "control_character"),

@@ -228,8 +228,7 @@ fn a_bullet_moves_into_memory_with_its_origin() {
 
 #[test]
 fn a_bullet_that_can_not_be_taken_out_of_its_day_is_not_promoted() {
-    let vault = TestVault::new(VAULT);
-    let day = "daily/2026-11-28.md";
+    let (vault, day) = (TestVault::new(VAULT), "daily/2026-11-28.md");
     vault.write(day, b"- 11:00 last b\xe9te\n- 12:00 keep\n");
     vault.write("daily/2026-11-30.sync-conflict-20261201-091500-ABCDEFG.md", "# Monday\n");
     let (before, memory) = (std::fs::read(vault.path(day)).unwrap(), vault.read("MEMORY.md"));

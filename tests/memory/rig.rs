@@ -40,8 +40,7 @@ impl Rig {
         let clock = Arc::new(ManualClock::new(now()));
         let editor = Editor::new(vault.clone(), &folder.state(), clock, EditOptions::default());
         let settings = Settings::default();
-        let zone = Zone::get("Europe/London").unwrap();
-        Self { folder, vault, editor, settings, zone }
+        Self { folder, vault, editor, settings, zone: Zone::get("Europe/London").unwrap() }
     }
 
     pub fn memory(&self) -> MemoryNotes<'_> {

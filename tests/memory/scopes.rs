@@ -39,8 +39,7 @@ fn each_scope_is_a_tag_and_reads_back() {
 
 #[test]
 fn tags_of_a_person_stay_as_they_are() {
-    let rig = Rig::new(&[]);
-    let project = scope("project:a");
+    let (rig, project) = (Rig::new(&[]), scope("project:a"));
     let save = |text: &str, scope: &Scope| rig.save_long(text, None, scope).unwrap().text;
     assert_eq!(save("likes #tea", &project), "- [2026-12-01 09:30] likes #tea #project/a");
     let tagged = "built with #Project/A tools";

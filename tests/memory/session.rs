@@ -68,8 +68,7 @@ fn the_profile_that_is_there_is_found() {
 #[test]
 fn what_is_written_is_cut_to_the_budget_and_expires() {
     let settings = format!("{ON}working_memory_max_tokens = 100\nworking_memory_ttl_days = 2\n");
-    let rig = rig(&settings, &[]);
-    let long = "word ".repeat(1_000);
+    let (rig, long) = (rig(&settings, &[]), "word ".repeat(1_000));
     let written = write_working(&rig.editor, &rig.settings, &long, now(), &origin()).unwrap();
     assert_eq!((written.text.len(), written.text.ends_with("word")), (399, true));
     assert_eq!(written.expires.to_string(), "2026-12-03T09:30:00Z");

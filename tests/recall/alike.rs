@@ -5,14 +5,12 @@ use std::fmt::Write as _;
 
 use jiff::tz::TimeZone;
 use vault_agent::embed::BuiltinTable;
-use vault_agent::search::query::question::Question;
 use vault_agent::search::rank::turn_signals::{
     Bounds, Candidates, CorpusScope, Occurrences, RankingInput, Scores, Vectors,
 };
 use vault_agent::search::read::block::{Block, Kind, ParsedNote};
 use vault_agent::search::store::{corpus::Corpus, vector_code::Probe};
-use vault_agent::search::weights::weights;
-use vault_agent::search::{Answer, Hit, Query, Recall};
+use vault_agent::search::{Answer, Hit, Query, Recall, query::question::Question, weights::weights};
 
 use crate::recall::recall_of;
 use crate::support::prelude::*;
@@ -91,8 +89,7 @@ fn a_word_that_stands_nowhere_is_named_and_what_is_like_it_is_marked() {
     assert_eq!(answer.notes, [format!("`milkx` {nowhere}")]);
     let both = recall.search(&Query::new("milkx kettle")).unwrap();
     assert_eq!(texts(&both), [("the kettle whistles", false), ("buy milk", true)]);
-    let exact = recall.search(&Query { exact: true, ..Query::new("milkx") }).unwrap();
-    assert!(exact.hits.is_empty());
+    assert!(recall.search(&Query { exact: true, ..Query::new("milkx") }).unwrap().hits.is_empty());
     // Another form of a word is the word.
     assert_eq!(texts(&recall.search(&Query::new("kettles")).unwrap()), [("the kettle whistles", false)]);
 }
@@ -174,8 +171,7 @@ fn of_a_script_without_spaces_all_that_was_typed_is_named() {
     // A run of characters is one word, which has all of its pairs.
     let long = format!("{} bubapak", "filler ".repeat(120));
     let (_dir, recall) = in_notes(&["京都に行きました", "東京都の天気", &long, "dabapak dubapak"]);
-    let exact = Query { exact: true, ..Query::new("東京都") };
-    assert_eq!(typed(&recall, &exact).0, ["n1.md"]);
+    assert_eq!(typed(&recall, &Query { exact: true, ..Query::new("東京都") }).0, ["n1.md"]);
     let (found, notes) = typed(&recall, &Query::new("大東京都庁"));
     assert!(found.is_empty() && notes.starts_with("`大東京都庁` stands nowhere"), "{found:?} {notes}");
     let (found, notes) = typed(&recall, &Query::new("bubapak 나자차라"));
@@ -185,8 +181,7 @@ fn of_a_script_without_spaces_all_that_was_typed_is_named() {
     // A long run is a sentence: what has the most of it is first.
     let (_dir, recall) =
         in_notes(&["昨天我在北京买了一本书，封面很蓝。", "蓝色的天空很美。", "他喜欢蓝色。"]);
-    let found = recall.search(&Query::new("我昨天在北京买的那本书，蓝色")).unwrap();
-    assert_eq!(found.hits[0].path, "n0.md");
+    assert_eq!(recall.search(&Query::new("我昨天在北京买的那本书，蓝色")).unwrap().hits[0].path, "n0.md");
 }
 
 #[test]
@@ -285,8 +280,7 @@ fn the_end_of_a_very_long_note_is_found() {
     let (_dir, recall) = recall_of([("long.md", text + "- the last kettle\n- another one\n")]);
     let answer = recall.search(&Query::new("kettle").limit(3)).unwrap();
     assert_eq!(texts(&answer), [("the last kettle", false)]);
-    let first = recall.search(&Query::new("item 65999").limit(1)).unwrap();
-    assert_eq!(texts(&first), [("item 65999", false)]);
+    assert_eq!(texts(&recall.search(&Query::new("item 65999").limit(1)).unwrap()), [("item 65999", false)]);
     assert!(answer.notes.is_empty(), "{:?}", answer.notes);
 }
 

@@ -38,8 +38,7 @@ fn faults(recall: &Recall, deep: bool) -> Vec<String> {
 
 /// All hits, and what is wrong with the index afterwards. The answers themselves say nothing.
 fn ask(root: &Path, cache: &Path) -> (Vec<String>, String) {
-    let recall = open(root, cache);
-    let mut hits = Vec::new();
+    let (recall, mut hits) = (open(root, cache), Vec::new());
     for question in ["kitten shelter", QUESTION, "\"garden tea\"", "violin role:user", "tag:tag7", "har*"] {
         let answer = recall.search(&Query::new(question)).unwrap();
         hits.push(serde_json::to_string(&answer.hits).unwrap());
@@ -117,8 +116,7 @@ fn no_damage_changes_an_answer_and_doctor_knows_of_it() {
     assert_eq!(log(&closed), 0, "a closed cache has no log left");
     // As a process leaves it that is killed while its last commit stands in the log alone.
     {
-        let index = open(&root, &closed).index().clone();
-        let note = root.join("note 3.md");
+        let (index, note) = (open(&root, &closed).index().clone(), root.join("note 3.md"));
         let text = std::fs::read_to_string(&note).unwrap();
         std::fs::write(&note, text.clone() + "\n- one more kitten\n").unwrap();
         index.catch_up().unwrap();

@@ -107,8 +107,7 @@ pub fn says(value: &Value) -> Reply {
 
 #[tokio::test]
 async fn each_provider_is_asked_in_its_own_words() {
-    let dir = tempfile::tempdir().unwrap();
-    let vectors = json!([[0.0, 1.0], [1.0, 0.0]]);
+    let (dir, vectors) = (tempfile::tempdir().unwrap(), json!([[0.0, 1.0], [1.0, 0.0]]));
     let model = "models/gemini-embedding-001";
     let requests = ["a", "b"].map(
         |text| json!({"model": model, "taskType": "RETRIEVAL_QUERY", "content": {"parts": [{"text": text}]}}),

@@ -92,8 +92,7 @@ fn what_is_near_in_meaning_is_given_a_dressed_question_is_the_bare_one_and_a_sli
 
 #[test]
 fn an_injection_is_marked_bounded_and_without_tools() {
-    let vault = vault("");
-    let question = "When does the kitten need her vaccination?";
+    let (vault, question) = (vault(""), "When does the kitten need her vaccination?");
     let run = vault.run(&["recall", "--inject", question]);
     let json = run.stdout.strip_prefix("INJECTED_CONTEXT_RELEVANT_MEMORIES\n").expect("the mark comes first");
     let json: Value = serde_json::from_str(json).unwrap();

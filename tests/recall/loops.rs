@@ -52,8 +52,7 @@ fn answers_from_memory_and_the_questions_to_them_never_come_back() {
         let json = vault.json(&["search", words]);
         assert!(hits(&json).iter().all(|hit| hit["kind"] != "turn"), "{words}: {json}");
     }
-    let found = vault.json(&["search", "role:agent tea"]);
-    assert_eq!(found["hits"][0]["snippet"], "Anna drinks green tea!");
+    assert_eq!(vault.json(&["search", "role:agent tea"])["hits"][0]["snippet"], "Anna drinks green tea!");
 }
 
 #[test]
@@ -78,8 +77,7 @@ fn what_was_pinned_is_recalled_by_what_it_says() {
     // Below a list an id means all of it.
     vault.write("list.md", "---\ntags: x\n---\nbefore\n\n- one\n  - inner\n- two\n\n^l\n");
     let json = vault.json(&["recall", "Is the dishwasher leaking?"]);
-    let pinned = hits(&json).iter().filter(|hit| hit["pinned"] == true).count();
-    assert_eq!(pinned, 6, "{json}");
+    assert_eq!(hits(&json).iter().filter(|hit| hit["pinned"] == true).count(), 6, "{json}");
     // A long one leaves room for other pins.
     vault.write("a list.md", format!("{}\n^l\n", "- row\n".repeat(20)));
     vault.write("Pinned.md", format!("- [[a list#^l]]\n{}", vault.read("Pinned.md")));

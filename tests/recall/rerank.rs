@@ -2,8 +2,7 @@
 //! makes of them.
 
 use vault_agent::config;
-use vault_agent::rerank::endpoint::EndpointReranker;
-use vault_agent::rerank::{Reranker, local::LocalReranker};
+use vault_agent::rerank::{Reranker, endpoint::EndpointReranker, local::LocalReranker};
 
 use crate::recall::table::{tiny, tiny_with};
 use crate::recall::{hits, paths};
@@ -102,8 +101,7 @@ fn a_deep_search_is_in_the_reranker_s_order_and_says_whose() {
     let text = json!("boiler > Repair\nThe boiler was repaired by the plumber in March.");
     assert!(texts.contains(&text), "{body}");
     // Neither what is given unasked nor a plain search asks it, and one hit is the first of all.
-    let one = vault.json(&["search", "--deep", "-n", "1", question]);
-    assert_eq!(paths(&one), after[..1]);
+    assert_eq!(paths(&vault.json(&["search", "--deep", "-n", "1", question])), after[..1]);
     let lines = [json!({"id": 1, "query": question, "deep": true}), json!({"id": 2, "query": question})];
     let lines = vault.run_with(&["search", "--stdin"], &format!("{}\n{}\n", lines[0], lines[1])).ok();
     let lines: Vec<Value> = lines.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -14,8 +14,7 @@ fn ask(text: &str) -> [usize; 4] {
         let (name, rest) = set.split_once('\n').unwrap();
         let (asked, notes): (Vec<&str>, Vec<&str>) = rest.lines().partition(|line| line.starts_with("? "));
         let head = if notes[0].starts_with("//- ") { "" } else { "//- MEMORY.md\n" };
-        let fixture = format!("{head}{}\n", notes.join("\n"));
-        let vault = TestVault::new("");
+        let (fixture, vault) = (format!("{head}{}\n", notes.join("\n")), TestVault::new(""));
         let after_init = fixture.strip_prefix("//- init\n");
         if after_init.is_some() {
             let _ = vault.run(&["init"]).ok();

@@ -25,8 +25,7 @@ fn thirty_idle_days_cost_nothing() {
     let rig = shipped("2026-12-01T00:00:00Z");
     assert_eq!(names_in(rig.path("routines")).len(), 5);
     rig.respond(|_| Reply::text("I was asked"));
-    let runner = rig.runner();
-    let mut looked_at = BTreeMap::new();
+    let (runner, mut looked_at) = (rig.runner(), BTreeMap::new());
     for _ in 0..30 * 96 {
         let step = rig.step_of(&runner);
         assert!(step.driven.is_empty() && step.looked.problems.is_empty(), "{step:?}");

@@ -116,8 +116,7 @@ fn a_month_of_work_is_done_once_whatever_is_killed_when() {
 
 /// A rig with routines of these names, each of which calls the tool once and then says what it said.
 fn rig(names: &[&str]) -> (Rig, Arc<Outside>) {
-    let mut rig = Rig::new("2026-12-01T08:00:00Z");
-    let tool = Arc::new(Outside::default());
+    let (mut rig, tool) = (Rig::new("2026-12-01T08:00:00Z"), Arc::new(Outside::default()));
     (rig.tools, rig.leaves) = (tool.clone(), true);
     names.iter().for_each(|name| rig.routine(name, "schedule: daily 08:00", "What is new?"));
     rig.respond(calls("fetch", json!({})));

@@ -1,7 +1,6 @@
 //! A vault with routines, a model server, a place, and steps that are processes of their own.
 
-use std::sync::LazyLock;
-use std::sync::atomic::AtomicU32;
+use std::sync::{LazyLock, atomic::AtomicU32};
 
 pub use crate::support::prelude::*;
 use tokio::runtime::Runtime;
@@ -227,6 +226,5 @@ static POINTS: LazyLock<Vec<&str>> = LazyLock::new(|| {
                routines::before-append routines::after-append routines::before-done routines::after-done";
     let vault = "vault::create::named vault::create::told vault::in-place::journalled \
                  vault::in-place::half-written vault::in-place::told";
-    let own = run.split(' ').chain(vault.split(' '));
-    own.chain(TURN.split(' ')).chain(APPROVAL).chain(SENDING).collect()
+    run.split(' ').chain(vault.split(' ')).chain(TURN.split(' ')).chain(APPROVAL).chain(SENDING).collect()
 });

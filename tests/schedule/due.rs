@@ -22,8 +22,7 @@ fn what_was_sent_at_no_time_of_the_series_ends_what_is_before_it() {
 #[test]
 fn a_line_from_year_one_costs_no_more_than_one_from_yesterday() {
     // Walking it would take 740,000 steps a line; with 100,000 lines this would not end.
-    let tokyo = zone("Asia/Tokyo");
-    let old = line("0001-01-01 09:00 daily");
+    let (tokyo, old) = (zone("Asia/Tokyo"), line("0001-01-01 09:00 daily"));
     let moment = DueInstant::new(&tokyo, instant("2026-11-21T10:00:00Z"));
     for _ in 0..100_000 {
         let due = moment.due(&old).unwrap();
@@ -63,8 +62,7 @@ fn the_ends_of_the_calendar_are_no_cliff() {
             }
         }
     }
-    let last = line("9999-12-31 09:00 daily");
-    let zone = zone("UTC");
+    let (last, zone) = (line("9999-12-31 09:00 daily"), zone("UTC"));
     assert_eq!(occurrences(&zone, &last).count(), 1);
     assert_eq!(occurrences(&zone, &line("9999-12-01 09:00 daily")).last().unwrap().at, Timestamp::MAX);
     assert_eq!(due(&zone, &last, Timestamp::MAX).unwrap().next, None);

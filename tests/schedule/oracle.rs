@@ -13,8 +13,7 @@ fn every_row_of_the_table() {
     // Where jiff bundles another release, the table is made anew: tools/oracle/README.md.
     assert_eq!(heading.trim_start_matches("# IANA ").split(' ').next().unwrap(), database_version());
 
-    let mut zone = Zone::get("UTC").unwrap();
-    let mut counts = BTreeMap::new();
+    let (mut zone, mut counts) = (Zone::get("UTC").unwrap(), BTreeMap::new());
     for (number, row) in (2..).zip(rows.lines()) {
         let columns: Vec<&str> = row.split(',').collect();
         *counts.entry(columns[0]).or_insert(0_usize) += 1;

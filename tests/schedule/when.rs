@@ -280,8 +280,7 @@ proptest! {
         ahead in 0i64..(3 * 366 * 24 * 60),
         zone in prop::sample::select(vec!["Europe/London", "America/New_York", "Asia/Kolkata", "Pacific/Auckland", "UTC"]),
     ) {
-        let zone = Zone::get(zone).unwrap();
-        let now = Timestamp::from_second(now).unwrap();
+        let (zone, now) = (Zone::get(zone).unwrap(), Timestamp::from_second(now).unwrap());
         let local = zone.tz().to_datetime(now + SignedDuration::from_mins(ahead + 1));
         let local = local.date().at(local.hour(), local.minute(), 0, 0);
         let typed = day_and_time(local, now, &zone);

@@ -90,8 +90,7 @@ async fn of_three_hundred_tools_the_allowed_are_shown() {
 async fn its_environment_is_what_the_settings_name() {
     let Some(rig) = Rig::scripted("env", "env = [\"CARGO_MANIFEST_DIR\"]\n") else { return };
     let told = rig.look().await;
-    let start = told.text.find('{').unwrap();
-    let end = told.text.rfind("} in ").unwrap();
+    let (start, end) = (told.text.find('{').unwrap(), told.text.rfind("} in ").unwrap());
     let environment: serde_json::Map<String, Value> = serde_json::from_str(&told.text[start..=end]).unwrap();
     let mut names: Vec<&str> = environment.keys().map(String::as_str).collect();
     // A shim that starts Python may add its own.
@@ -140,8 +139,7 @@ async fn a_stopped_call_is_over_at_once() {
 async fn no_process_is_left_after_many_turns() {
     let Some(rig) = Rig::scripted("children", "") else { return };
     for turn in 0..20 {
-        let stop = CancellationToken::new();
-        let name = format!("t{turn}");
+        let (stop, name) = (CancellationToken::new(), format!("t{turn}"));
         let call = request("mcp_call", json!({"server": "web", "tool": "look"}));
         let caller = caller(&name, false);
         let running = rig.servers.call(&call, &caller, &stop);

@@ -4,8 +4,7 @@ pub use crate::support::prelude::*;
 pub use vault_agent::agent::Toolbox;
 use vault_agent::agent::servers::Servers;
 use vault_agent::agent::tools::{Caller, Precondition};
-use vault_agent::brain::ToolCall;
-use vault_agent::brain::process::name_our_program;
+use vault_agent::brain::{ToolCall, process::name_our_program};
 use vault_agent::turn::turn_journal::ToolEnd;
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
@@ -53,8 +52,7 @@ impl Rig {
     }
 
     pub async fn call(&self, tool: &str, arguments: Value) -> ToolEnd {
-        let stop = CancellationToken::new();
-        self.servers.call(&request(tool, arguments), &caller("t1", false), &stop).await
+        self.servers.call(&request(tool, arguments), &caller("t1", false), &CancellationToken::new()).await
     }
 
     /// What is told of a server's tools.

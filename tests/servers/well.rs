@@ -165,8 +165,7 @@ fn a_brain_looks_and_calls_and_a_server_that_is_down_changes_no_byte() {
             assert!(result.contains("can't be used in this turn") && result.contains("status 3"), "{result}");
             assert!(status.contains("mcp       web: failed") && status.contains("status 3"), "{status}");
         }
-        let body = server.requests()[0].body["tools"].to_string();
-        tools.push(body.replace(&server.url(), ""));
+        tools.push(server.requests()[0].body["tools"].to_string().replace(&server.url(), ""));
     }
     assert_eq!(tools[0], tools[1]);
     assert!(tools[0].contains("web (look, walk)"), "{}", tools[0]);

@@ -80,8 +80,7 @@ pub fn set_mode(path: impl AsRef<Path>, mode: u32) {
 /// A pipe with a name, its owner's alone.
 #[cfg(unix)]
 pub fn fifo(path: impl AsRef<Path>) {
-    let made = Command::new("mkfifo").arg("-m600").arg(path.as_ref()).status();
-    assert!(made.expect("mkfifo runs").success());
+    assert!(Command::new("mkfifo").arg("-m600").arg(path.as_ref()).status().expect("mkfifo runs").success());
 }
 
 /// A file's rights.
@@ -121,8 +120,7 @@ pub fn contains_none(text: impl AsRef<str>, words: &[&str]) {
 
 /// These fields of a JSON document as one array; `hits/0/path` is a field of a field.
 pub fn pick(of: &serde_json::Value, fields: &str) -> serde_json::Value {
-    let field = |field| of.pointer(&format!("/{field}")).cloned().unwrap_or_default();
-    fields.split(' ').map(field).collect()
+    fields.split(' ').map(|field| of.pointer(&format!("/{field}")).cloned().unwrap_or_default()).collect()
 }
 
 /// An event of a log; `of` is its kind, its time and who said it, such as `user] 2026-12-01T09:30:00Z Ann`.

@@ -2,8 +2,7 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::mpsc::Sender;
-use std::sync::{LazyLock, PoisonError};
+use std::sync::{LazyLock, PoisonError, mpsc::Sender};
 
 use super::prelude::*;
 
@@ -72,8 +71,7 @@ pub fn running() -> Vec<(u32, String, String)> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let process = |entry: std::fs::DirEntry| {
         let read = |name: &str| {
-            let bytes = std::fs::read(entry.path().join(name)).unwrap_or_default();
-            String::from_utf8_lossy(&bytes).into_owned()
+            String::from_utf8_lossy(&std::fs::read(entry.path().join(name)).unwrap_or_default()).into_owned()
         };
         Some((entry.file_name().to_str()?.parse().ok()?, read("cmdline"), read("environ")))
     };
@@ -202,6 +200,5 @@ pub fn doomed() -> Option<(String, PathBuf)> {
 
 /// Whether the process died that ran `test`, with this part, up to a pass of a failpoint.
 pub fn killed_at<T: Fn()>(test: &T, role: &str, point: &str, round: usize, root: &Path) -> bool {
-    let doom = format!("{role} {point} {round} {}", root.display());
-    !again(test).env(DOOM, doom).status().unwrap().success()
+    !again(test).env(DOOM, format!("{role} {point} {round} {}", root.display())).status().unwrap().success()
 }

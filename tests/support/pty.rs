@@ -29,8 +29,7 @@ impl Pty {
         }
         script.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = Killed(script.spawn().expect("`script` of util-linux"));
-        let input = child.stdin.take().unwrap();
-        let mut output = child.stdout.take().unwrap();
+        let (input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         let screen: Arc<(Mutex<String>, Condvar)> = Arc::default();
         let seen = Arc::clone(&screen);
         std::thread::spawn(move || {

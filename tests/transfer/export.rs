@@ -32,8 +32,7 @@ fn json_lines_come_in_again_as_they_went_out() {
     let _ = other.run_with(&["import", "-"], &out).ok();
     assert_eq!(records(&other), records(&vault));
     // Once more adds nothing.
-    let before = other.tree();
-    let again = other.run_with(&["import", "-", "--json"], &out).ok().json();
+    let (before, again) = (other.tree(), other.run_with(&["import", "-", "--json"], &out).ok().json());
     assert_eq!((&again["added"], &again["duplicates"]), (&0.into(), &13.into()));
     assert_eq!(other.tree(), before);
 }
@@ -215,8 +214,7 @@ fn an_export_goes_through_a_link_and_replaces_no_pipe() {
 #[test]
 fn a_folder_is_replaced_only_if_an_export_wrote_all_of_it() {
     let vault = TestVault::new(VAULT);
-    let folder = vault.home().join("out");
-    let link = vault.home().join("link");
+    let (folder, link) = (vault.home().join("out"), vault.home().join("link"));
     std::fs::create_dir(&folder).unwrap();
     std::os::unix::fs::symlink(&folder, &link).unwrap();
     let export = |to: &Path| vault.run(&["export", "--format", "okf", "-o", to.to_str().unwrap()]);
@@ -262,8 +260,7 @@ fn a_follow_up_that_a_person_changed_since_is_left_and_does_not_come_twice() {
 fn a_reminder_with_an_invisible_character_is_refused_as_by_hand() {
     let of = |it: &str| json!({"kind": "reminder", "date": "2027-01-01", "time": "09:30", "recur": "none", "msg": it});
     let vault = TestVault::new("");
-    let records = format!("{}\n{}\n", of("Call\u{200b} Mum"), of("Call Dad"));
-    let run = vault.run_with(&["import", "-"], &records);
+    let run = vault.run_with(&["import", "-"], &format!("{}\n{}\n", of("Call\u{200b} Mum"), of("Call Dad")));
     run.exits(1).warns("line 1: left out: its message has an invisible character (\\u{200b})");
     assert!(vault.read("Reminders.md").contains("Call Dad"));
 }

@@ -53,8 +53,7 @@ fn an_openclaw_workspace_comes_in() {
     let newest = &vault.json(&["history"])[0];
     assert_eq!((&newest["actor"], &newest["trailers"]["Client"]), (&json!("cli"), &json!("openclaw")));
 
-    let imported = vault.tree();
-    let again = vault.json(&["import", &root]);
+    let (imported, again) = (vault.tree(), vault.json(&["import", &root]));
     assert_eq!((&again["added"], &again["notes"]), (&json!(0), &json!([])));
     assert_eq!(vault.tree(), imported);
     // All of it is one undo, and no file with the text is left beside.
@@ -68,8 +67,7 @@ fn a_basic_memory_project_comes_in() {
     let coffee = "---\ntitle: Coffee\ntype: note\npermalink: coffee\n---\n# Coffee\n\n- [method] Pour over #brewing (at home)\n- relates_to [[Beans]]\n";
     let files = [("drinks/Coffee.md", coffee), ("Beans.md", "Just words.\n")];
     let (vault, root, shown) = set_up("//- /MEMORY.md\n# Memory\n", &files);
-    let before = vault.tree();
-    let run = vault.run(&["import", &shown, "--dry-run"]).ok();
+    let (before, run) = (vault.tree(), vault.run(&["import", &shown, "--dry-run"]).ok());
     run.says("imported/workspace/Beans.md would be made:\n+ Just words.\n");
     run.says("2 would be added, 0 there already");
     assert_eq!(vault.tree(), before);
@@ -193,8 +191,7 @@ fn take(vault: &TestVault) -> Run {
 #[test]
 fn what_would_become_ours_is_shown_and_nothing_is_changed() {
     let vault = vault();
-    let before = vault.tree();
-    let run = vault.run(&["import", "--from", "tasks"]).ok();
+    let (before, run) = (vault.tree(), vault.run(&["import", "--from", "tasks"]).ok());
     run.says("Projects/House.md:3: - [ ] Pay rent").says("  stays: - [ ] Pay rent\n");
     run.says("date=2026-12-05 time=09:00 recur=monthly msg=\"Pay rent\"");
     run.warns("Projects/House.md:5: left as it is: it comes again `every 2 weeks`");
@@ -292,8 +289,7 @@ fn what_the_note_of_reminders_cannot_take_stays_where_it_is() {
     // The note ends inside a comment: whatever is added to it would be dead.
     let vault = vault();
     vault.write("Reminders.md", "mine\n%% not closed\n");
-    let before = vault.tree();
-    let run = vault.run(&["import", "--from", "tasks"]);
+    let (before, run) = (vault.tree(), vault.run(&["import", "--from", "tasks"]));
     run.exits(1).warns("Projects/House.md:3: left as it is: the note ends inside");
     let run = vault.run(&["--json", "import", "--from", "tasks", "--yes"]);
     assert_eq!((run.code, run.json()["changed"].as_array().unwrap().len()), (1, 0));

@@ -72,8 +72,7 @@ fn after_an_undo_the_backup_is_named_and_can_be_taken_over_once_more() {
 #[test]
 fn a_dry_run_shows_the_lines_and_changes_nothing() {
     let (vault, store) = vault(STORE);
-    let before = vault.tree();
-    let run = vault.run(&["migrate", "memory-json", &store, "--dry-run"]);
+    let (before, run) = (vault.tree(), vault.run(&["migrate", "memory-json", &store, "--dry-run"]));
     run.exits(1).says("+ ## Kyle\n+ - [2026-04-01T12:34:56Z] prefers Rust\n+   - Context: said so twice\n");
     run.says("3 would be added, 0 there already").warns("entry 4: left out: it has no `content`");
     assert_eq!((vault.tree(), home(&vault)), (before, vec!["memory.json".to_owned()]));

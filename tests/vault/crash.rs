@@ -407,8 +407,7 @@ fn the_power_is_cut_at_each_step() {
         eprintln!("skipped: cutting the power takes root, loop devices and ext4");
         return;
     };
-    let mut cuts = 0;
-    let mut lost_without_sync = 0;
+    let (mut cuts, mut lost_without_sync) = (0, 0);
     let mut checked = |case: &Case, strategy: &str, point: &str| {
         let root = disk.mount.join(format!("case{cuts}"));
         std::fs::create_dir(&root).unwrap();
@@ -458,8 +457,7 @@ fn a_full_disk_and_a_read_only_one_are_clear_errors_and_the_file_is_as_it_was() 
     };
     let (root, home) = (disk.mount.join("case"), tempfile::tempdir().unwrap());
     std::fs::create_dir_all(root.join("vault")).unwrap();
-    let before = "- [ ] a line of the note\n".repeat(400);
-    let path = root.join("vault").join(FILE);
+    let (before, path) = ("- [ ] a line of the note\n".repeat(400), root.join("vault").join(FILE));
     std::fs::write(&path, &before).unwrap();
     let editor = |strategy| {
         let options = EditOptions { strategy, ..EditOptions::default() };

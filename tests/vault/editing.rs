@@ -264,8 +264,7 @@ impl ChangeObserver for Seen {
 
 #[test]
 fn the_observer_is_told_of_each_change_and_its_failure_is_no_failure_of_the_edit() {
-    let room = Room::new();
-    let seen = Arc::new(Seen::default());
+    let (room, seen) = (Room::new(), Arc::new(Seen::default()));
     room.editor.set_observer(seen.clone());
     room.append(FILE, "a").unwrap();
     room.editor.edit(&note(FILE), &[delete("none")], &why()).unwrap();

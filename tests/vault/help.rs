@@ -93,6 +93,5 @@ pub fn child<T: Fn()>(entry: &T, role: &str, words: &str) -> Command {
 
 /// The words that this process is told, where it is the child that plays `role`; between them stands `|`.
 pub fn told(role: &str) -> Option<String> {
-    let told = std::env::var(ROLE).ok()?;
-    told.strip_prefix(role)?.strip_prefix('|').map(str::to_owned)
+    std::env::var(ROLE).ok()?.strip_prefix(role)?.strip_prefix('|').map(str::to_owned)
 }

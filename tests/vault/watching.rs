@@ -49,8 +49,7 @@ impl Told {
     }
 
     fn until(&self, mut is_wanted: impl FnMut(&WatchEvent) -> bool) {
-        let begun = Instant::now();
-        let mut seen = Vec::new();
+        let (begun, mut seen) = (Instant::now(), Vec::new());
         while begun.elapsed() < Duration::from_secs(60) {
             let Ok(event) = self.events.recv_timeout(Duration::from_secs(60)) else { break };
             if is_wanted(&event) {
@@ -231,8 +230,7 @@ fn a_cookie_comes_after_all_that_was_before_it() {
             // Who deletes it gets it again, within a second.
             fs::remove_dir_all(&cookies).unwrap();
         }
-        let mut told = stirring.clone();
-        let begun = Instant::now();
+        let (mut told, begun) = (stirring.clone(), Instant::now());
         // One that is made before the folder has its watch again is never seen; the next one is.
         for attempt in 0.. {
             assert!(begun.elapsed() < Duration::from_secs(60), "no cookie came through");

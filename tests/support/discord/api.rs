@@ -106,8 +106,7 @@ fn answered(world: &mut World, request: &Request<'_>) -> Outcome {
         }
         ("GET", ["guilds", _, "channels"]) => {
             let seen = |c: &&super::world::Channel| c.kind == Kind::Text && reach(world, c.id).is_ok();
-            let channels = world.channels.values().filter(seen).map(|c| world.channel_json(c.id));
-            ok(channels.collect())
+            ok(world.channels.values().filter(seen).map(|c| world.channel_json(c.id)).collect())
         }
         ("GET", ["guilds", _, "threads", "active"]) => {
             let open = world.channels.values().filter(|c| c.kind == Kind::Thread && !c.archived);
@@ -256,8 +255,7 @@ fn put_commands(world: &mut World, request: &Request<'_>) -> Outcome {
 fn callback(world: &mut World, id: u64, token: &str, request: &Request<'_>) -> Outcome {
     let interaction = world.interactions.get_mut(&id).filter(|i| i.token == token);
     let interaction = interaction.ok_or_else(|| error(404, 10062, "Unknown interaction"))?;
-    let is_done = interaction.callback.is_some();
-    refuse_if(is_done, 400, 40060, "Interaction has already been acknowledged.")?;
+    refuse_if(interaction.callback.is_some(), 400, 40060, "Interaction has already been acknowledged.")?;
     interaction.callback = Some(request.body.clone());
     let (kind, message, channel) = (request.body["type"].as_u64(), interaction.message, interaction.channel);
     let content = request.body["data"]["content"].as_str().unwrap_or_default().to_owned();

@@ -7,8 +7,7 @@ use crate::support::prelude::*;
 use futures_util::{SinkExt, StreamExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
-use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::{Message, protocol::CloseFrame};
 
 /// What a connection is told to do.
 #[derive(Debug, Clone)]

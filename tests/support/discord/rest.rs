@@ -5,11 +5,9 @@ use super::api::{self, Answer};
 use super::faults::{self, Fault, Scope};
 use super::world::Record;
 use crate::support::prelude::*;
-use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
-use axum::response::Response;
+use axum::{Router, extract::State, response::Response};
 
 pub async fn serve(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
     let _ = axum::serve(listener, router(shared)).await;

@@ -4,11 +4,8 @@
 use crate::support::prelude::*;
 use axum::Router;
 use tokio::net::{TcpListener, TcpStream};
-use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
-use tokio_rustls::rustls::pki_types::pem::PemObject;
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio_rustls::server::TlsStream;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
+use tokio_rustls::{TlsAcceptor, rustls::ServerConfig, server::TlsStream};
 
 struct TlsListener {
     tcp: TcpListener,

@@ -148,8 +148,7 @@ impl World {
     }
 
     pub fn add_channel(&mut self, id: u64, kind: Kind, name: &str, parent: Option<u64>) {
-        let channel = Channel { id, kind, name: name.into(), parent, ..Channel::default() };
-        self.channels.insert(id, channel);
+        self.channels.insert(id, Channel { id, kind, name: name.into(), parent, ..Channel::default() });
     }
 
     /// A thread of a channel; `announce` sends THREAD_CREATE.
@@ -214,8 +213,7 @@ impl World {
     }
 
     pub fn time_of(id: u64) -> String {
-        let ms = (id >> 22) + EPOCH_MS;
-        let at = jiff::Timestamp::from_millisecond(i64::try_from(ms).unwrap()).unwrap();
+        let at = jiff::Timestamp::from_millisecond(i64::try_from((id >> 22) + EPOCH_MS).unwrap()).unwrap();
         at.strftime("%Y-%m-%dT%H:%M:%S%.6f+00:00").to_string()
     }
 

@@ -121,8 +121,7 @@ impl ModelServer {
     /// Opens a free port of 127.0.0.1.
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let address = listener.local_addr().unwrap();
-        let shared = Arc::new(Shared::default());
+        let (address, shared) = (listener.local_addr().unwrap(), Arc::new(Shared::default()));
         let task = AbortOnDropHandle::new(tokio::spawn(serve(listener, shared.clone())));
         Self { shared, address, _task: task }
     }
