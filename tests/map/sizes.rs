@@ -83,6 +83,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     // A conflict copy of the reminders, or their note under a name in other letters, is a notification.
     // Confirmations are sent alone by what isn't the scheduler, and several lines in one.
     // A line that stood in the note before its minute is on time, and a clock that went back looks a day further.
+    // A copy that waited for a later pass says how late it is.
     ("deliver", 5860),
     // The bot carries out `/status`, `/undo` and `/routine` itself; the daemon, which did, is the smaller for it.
     // Refusals for good, interactions and presses that come twice, and progress messages that stay have an end.
