@@ -152,9 +152,7 @@ impl Workspace {
         let took = record.commit.message.trailer(TOOK_LINE)?;
         let change = record.changes.iter().find(|change| change.path == path.as_str())?;
         let diff = history.file_diff(change).ok()?;
-        let now = self.vault.read(path).ok()?;
-        let has_other = self.memory().words_in(path, &now, line).is_some();
-        let is_last = took == line.to_string() && now == diff.new?.1 && has_other;
+        let is_last = took == line.to_string() && self.vault.read(path).ok()? == diff.new?.1;
         is_last.then(|| self.memory().words_in(path, &diff.old?.1, line)).flatten()
     }
 

@@ -68,6 +68,9 @@ impl ToolFailure {
             "type": self.kind, "message": self.message, "hint": self.hint, "argument": self.argument,
         });
         meta.insert(META_KEY.to_owned(), error);
+        if text.contains(untrusted::NOTICE) {
+            meta.extend(untrusted::meta().0);
+        }
         CallToolResult::error(vec![ContentBlock::text(text)]).with_meta(Some(MetaObject(meta)))
     }
 }
@@ -156,7 +159,7 @@ impl From<ReminderError> for ToolFailure {
         };
         let said = error.to_string();
         // It shows the lines.
-        let said = if kind == "disputed_id" { untrusted::marked(&said) } else { said };
+        let said = if kind == "disputed_id" { untrusted::marked(&invisible::strip(&said)) } else { said };
         Self::new(kind, said).hint(hint)
     }
 }
@@ -177,7 +180,7 @@ impl From<TaskError> for ToolFailure {
         let hint = error.hint().unwrap_or("Nothing was written. Tell the user.");
         let said = error.to_string();
         // It shows the task's words.
-        let said = if code == "refused" { untrusted::marked(&said) } else { said };
+        let said = if code == "refused" { untrusted::marked(&invisible::strip(&said)) } else { said };
         Self::new(code, said).hint(hint)
     }
 }

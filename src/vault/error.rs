@@ -39,7 +39,7 @@ pub enum VaultError {
     #[error("`{0}` is in the cloud and not on this disk; open it once to download it")]
     Placeholder(NotePath),
     /// The operating system said no.
-    #[error("`{0}` can't be read: {1}")]
+    #[error("`{0}` can't be used: {1}")]
     Io(NotePath, io::Error),
     /// The operating system said no to the vault's folder itself.
     #[error("the vault `{}`: {}", .0.display(), .1)]

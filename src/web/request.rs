@@ -211,7 +211,8 @@ fn changed(place: &PagePlace, visit: &Visit<'_>, form: &FormData) -> Result<Made
             // What it did then may be no more.
             let first = said.strip_prefix(SENT_BEFORE).unwrap_or(&said);
             let sentence = format!("{SENT_BEFORE}{first}");
-            store.finish(id, &to, &sentence)?;
+            // Without it the first outcome is shown; the change is made either way.
+            let _ = store.finish(id, &to, &sentence);
             return Ok(MadeChange { to, sentence });
         }
         FormIdState::Open => {

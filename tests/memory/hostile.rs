@@ -135,9 +135,9 @@ fn a_note_keeps_its_line_ends_and_its_odd_bytes() {
     assert_eq!(std::fs::read(rig.path("MEMORY.md")).unwrap(), expected);
     assert_eq!(rig.memory().forget("MEMORY.md", 5, Some("one two"), &origin()).unwrap().text, saved.text);
     assert!(rig.memory().forget("MEMORY.md", 5, None, &origin()).is_err());
-    rig.write("MEMORY.md", b"- w\r\n- x\n");
+    rig.write("MEMORY.md", b"- a line that is long enough\r\n- x\n");
     rig.memory().edit(&meant, "y", &origin()).unwrap();
-    assert_eq!(rig.text("MEMORY.md"), "- w\r\n- y\n");
+    assert_eq!(rig.text("MEMORY.md"), "- a line that is long enough\r\n- y\n");
 }
 
 #[test]

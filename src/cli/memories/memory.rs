@@ -179,6 +179,9 @@ fn print_removed(context: &Context, gone: &ForgottenMemory, done: &str) -> Comma
 fn refuse_moved_line(workspace: &Workspace, path: &str, line: usize) -> Result<()> {
     let path = workspace.memory().note_named(path)?;
     let Some(text) = workspace.removed_line(&path, line) else { return Ok(()) };
+    if workspace.memory().words_in(&path, &workspace.vault.read(&path)?, line).is_none() {
+        return Ok(());
+    }
     let shown = crate::format::quote(text.lines().next().unwrap_or_default());
     Err(MemoryError::TakenBefore { path, line, shown }.into())
 }

@@ -17,10 +17,10 @@ pub struct Args {
     #[arg(long, value_name = "YYYY-MM", conflicts_with_all = ["week", "from", "days"])]
     month: Option<String>,
     /// The week, from Monday on, with this day in it: `2026-12-01`.
-    #[arg(long, value_name = "DAY", conflicts_with_all = ["from", "days"])]
+    #[arg(long, value_name = "DAY", value_parser = day, conflicts_with_all = ["from", "days"])]
     week: Option<Date>,
     /// The first day; else today.
-    #[arg(long, value_name = "DAY")]
+    #[arg(long, value_name = "DAY", value_parser = day)]
     from: Option<Date>,
     /// How many days.
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=366))]

@@ -212,7 +212,7 @@ fn edit(call: &McpCall<'_>) -> ToolOutcome {
     let edited = notes.edit(&meant, new, &call.origin)?;
     let saved = edited.saved;
     let word = if saved.existing { "It said that already" } else { "Changed" };
-    let was = untrusted::marked(&edited.was);
+    let was = untrusted::marked(&invisible::strip(&edited.was));
     let words = format!("{word}, {}\nIt was:\n{was}", place_and_text(&saved));
     let own = (saved.path == notes.long_path()).then_some(saved.line);
     let near = near(call, new, own);

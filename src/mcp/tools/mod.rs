@@ -155,9 +155,10 @@ impl ToolAnswer {
         Self { text: text.into(), structured: value(structured), untrusted: false }
     }
 
-    /// An answer in the server's own `words`, with lines of a note below them, which are marked as untrusted.
+    /// An answer in the server's own `words`, with lines of a note below them, which are marked as untrusted;
+    /// invisible characters in them are left out.
     pub fn quoting(words: &str, lines: &str, structured: &impl Serialize) -> Self {
-        let text = format!("{words}\n{}", untrusted::marked(lines));
+        let text = format!("{words}\n{}", untrusted::marked(&invisible::strip(lines)));
         Self { text, structured: value(structured), untrusted: true }
     }
 

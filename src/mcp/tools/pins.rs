@@ -61,15 +61,16 @@ fn promote(call: &McpCall<'_>) -> ToolOutcome {
     let word = if promoted.saved.existing { "It was promoted already" } else { "Promoted" };
     let next = again.and_then(|_| notes.get(day.as_str(), Some((line, line))).ok());
     let next = next.filter(|_| promoted.saved.existing).map(|next| {
-        format!(
-            "\nLine {line} is another now; give its words as `text` to promote it: {}",
-            next.text.trim_end()
+        (
+            format!(" Line {line} is another now; give its words as `text` to promote it."),
+            format!("\nLine {line}: {}", next.text.trim_end()),
         )
     });
-    let lines = format!("{}{}", place_and_text(&promoted.saved), next.unwrap_or_default());
+    let (now_other, next) = next.unwrap_or_default();
+    let lines = format!("{}{next}", place_and_text(&promoted.saved));
     let output =
         Promoted { from: promoted.from.to_string(), removed: promoted.removed, saved: promoted.saved.into() };
-    Ok(ToolAnswer::quoting(&format!("{word}. {left}"), &lines, &output))
+    Ok(ToolAnswer::quoting(&format!("{word}. {left}{now_other}"), &lines, &output))
 }
 
 pub(super) const PIN: ToolEntry = ToolEntry {

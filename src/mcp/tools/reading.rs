@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use super::prelude::*;
 use crate::format::commitment::CommitmentStatus;
 use crate::format::lines::parse_range;
+use crate::mcp::untrusted;
 use crate::memory::commitments::ListedFollowUp;
 use crate::memory::{self, MemoryKind};
 use crate::schedule;
@@ -250,7 +251,8 @@ fn get(call: &McpCall<'_>) -> ToolOutcome {
         untrusted: true,
     };
     // The lines as they stand, invisible characters included: that is this tool's purpose.
-    Ok(ToolAnswer::quoting(&format!("{head}{told}{more}"), &output.text, &output))
+    let text = format!("{head}{told}{more}\n{}", untrusted::marked(&output.text));
+    Ok(ToolAnswer { text, ..ToolAnswer::from_notes("", &output) })
 }
 
 fn range(text: &str) -> Result<(usize, usize)> {

@@ -12,7 +12,7 @@ use rusqlite::Connection;
 
 use crate::search::read::Kind;
 use crate::search::read::note::{self, Options};
-use crate::search::store::{Corpus, FileRow, Store, catalog};
+use crate::search::store::{Corpus, FileRow, Store, Stored, catalog};
 use crate::search::{CheckedBy, Freshness, Index, Result};
 
 /// Before it says that there is nothing, a process looks at every file itself, at most so often.
@@ -117,7 +117,7 @@ impl Snapshot<'_> {
     /// All blocks of the note at `path` in their order, without their texts; none where there is no such note.
     ///
     /// # Errors
-    /// SQLite's; they are torn.
+    /// They are torn.
     pub fn blocks(&self, path: &str) -> Result<Vec<Stored>> {
         let note = self.corpus.notes().find(|note| *note.row.path == *path);
         note.map_or_else(|| Ok(Vec::new()), |note| self.corpus.blocks_of(&note))

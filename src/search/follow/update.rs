@@ -33,8 +33,8 @@ impl Index {
         })
     }
 
-    /// Commits the present state of the given files (a folder stands for all below it). The cost depends on these
-    /// files, not on the vault's size. Returns what could not be looked at.
+    /// Commits the present state of the given files (a folder stands for all below it). Of the other
+    /// notes only the paths are looked at. Returns what could not be looked at.
     ///
     /// # Errors
     /// The vault isn't there or was emptied, the cache can't be written.

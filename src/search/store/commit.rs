@@ -36,6 +36,8 @@ pub fn commit(
     now: i64,
     anew: Option<&str>,
 ) -> Result<()> {
+    let seals = deltas.iter().map(|delta| delta.segment.as_ref().map(|new| seals_of(root, new)).transpose());
+    let seals = seals.collect::<Result<Vec<_>>>()?;
     let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
     let mut last = catalog::last_commit(&tx)?;
     if let Some(fingerprint) = anew {
@@ -44,16 +46,16 @@ pub fn commit(
     }
     last.generation += 1;
     last.committed = now;
-    for delta in deltas {
-        put_delta(&tx, root, corpus, delta)?;
+    for (delta, seals) in deltas.iter().zip(&seals) {
+        put_delta(&tx, seals.as_deref(), corpus, delta)?;
     }
     catalog::set_last_commit(&tx, &last)?;
     fail::fail_point!("index-commit-end", |_| Err(IndexError::Interrupted));
     Ok(tx.commit()?)
 }
 
-fn put_delta(tx: &Connection, root: &Path, corpus: &Corpus, delta: &Delta) -> Result<()> {
-    delta.segment.as_ref().map_or(Ok(()), |new| put_new(tx, root, new))?;
+fn put_delta(tx: &Connection, seals: Option<&str>, corpus: &Corpus, delta: &Delta) -> Result<()> {
+    delta.segment.as_ref().zip(seals).map_or(Ok(()), |(new, seals)| put_new(tx, new, seals))?;
     for slots in corpus.slots_of(&delta.dying) {
         let (seg, start) = corpus.place(slots.start);
         catalog::put_dead(tx, seg.id, start, slots.end - slots.start)?;
@@ -68,11 +70,14 @@ fn put_delta(tx: &Connection, root: &Path, corpus: &Corpus, delta: &Delta) -> Re
     Ok(())
 }
 
+/// The seals of a new segment's files. Every byte is read, so this comes before the transaction.
+fn seals_of(root: &Path, segment: &Segment) -> Result<String> {
+    seal::of_files(root, &segment.id().uuid_string()).map_err(|error| IndexError::cache(root, error))
+}
+
 /// Lists a new segment, with the seals of its files.
-fn put_new(tx: &Connection, root: &Path, segment: &Segment) -> Result<()> {
-    let uuid = segment.id().uuid_string();
-    let seals = seal::of_files(root, &uuid).map_err(|error| IndexError::cache(root, error))?;
-    catalog::put_segment(tx, &uuid, segment.meta().max_doc(), &seals)
+fn put_new(tx: &Connection, segment: &Segment, seals: &str) -> Result<()> {
+    catalog::put_segment(tx, &segment.id().uuid_string(), segment.meta().max_doc(), seals)
 }
 
 /// Segments worth merging into one now, with at most `most` living documents among them.
@@ -128,8 +133,9 @@ pub fn merge(conn: &Connection, corpus: &Corpus, files: &SegmentFiles, chosen: &
         return Err(IndexError::Torn(format!("a merge of {next} documents gave another number")));
     }
     fail::fail_point!("index-merge-written", |_| Err(IndexError::Interrupted));
+    let new = new.map(|new| Ok::<_, IndexError>((seals_of(root, &new)?, new))).transpose()?;
     let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
-    new.map_or(Ok(()), |new| put_new(&tx, root, &new))?;
+    new.map_or(Ok(()), |(seals, new)| put_new(&tx, &new, &seals))?;
     old().try_for_each(|seg| catalog::remove_segment(&tx, seg.id))?;
     let last = catalog::last_commit(&tx)?;
     catalog::set_last_commit(&tx, &LastCommit { generation: last.generation + 1, ..last })?;

@@ -9,7 +9,7 @@
 //! have consecutive slots in their order, so the neighbours of a turn are the adjacent slots. Deleted notes keep their
 //! slots until their segment is merged. [`crate::search::store::blocks`] reads the data of a slot.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use rusqlite::Connection;
@@ -31,7 +31,7 @@ pub struct Corpus {
     /// The commit that it is of.
     pub commit: LastCommit,
     /// The files that this corpus sees otherwise than the catalog, by path; `None` for one that is gone.
-    pub newer: HashMap<String, Option<FileRow>>,
+    pub newer: BTreeMap<String, Option<FileRow>>,
     /// The segments; [`Corpus::add`] adds one.
     pub(in crate::search) segs: Vec<Seg>,
     /// The first slot of each segment.

@@ -43,7 +43,8 @@ impl Stat {
     /// Whether the times are so old that a later change must show in them: the coarsest clock of a file system in use
     /// has a grain of two seconds. `now` is in nanoseconds since 1970.
     pub fn has_settled(&self, now: i64) -> bool {
-        now.saturating_sub(self.ctime_ns.max(self.mtime_ns)) > 2_100_000_000
+        // A time ahead of the clock is none that a change now could get.
+        [self.ctime_ns, self.mtime_ns].iter().all(|at| now.abs_diff(*at) > 2_100_000_000)
     }
 }
 

@@ -295,8 +295,8 @@ fn has_scheme(to: &str) -> bool {
     to.split(['/', '?', '#']).next().is_some_and(|first| first.contains(':'))
 }
 
-/// A relative path as one from the vault's root; what leads out of the vault stays as it is, and is refused when it is
-/// asked for.
+/// A relative path as one from the vault's root, above which it doesn't lead: a browser would take `..` as a way out of
+/// `/notes`.
 fn beside(folder: &str, path: &str) -> String {
     if let Some(rooted) = path.strip_prefix('/') {
         return rooted.to_owned();
@@ -305,7 +305,7 @@ fn beside(folder: &str, path: &str) -> String {
     for part in path.split('/') {
         match part {
             "." | "" => {}
-            ".." if !parts.is_empty() => drop(parts.pop()),
+            ".." => drop(parts.pop()),
             part => parts.push(part),
         }
     }

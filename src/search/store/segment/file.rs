@@ -63,7 +63,7 @@ impl SegmentBuilder {
         Ok(Self { segment, analyzer, text, filter, ranked, kinds, found, texts, stored, docs })
     }
 
-    /// Adds the blocks of a note, and returns their position.
+    /// Adds the blocks of a note behind all others.
     pub fn add(&mut self, path: &str, note: &ParsedNote) -> tantivy::Result<()> {
         self.ranked.note(path, &note.head(), &note.blocks, &pack::pack(&note.blocks));
         note.blocks.iter().try_for_each(|block| self.block(block, &note.tags))

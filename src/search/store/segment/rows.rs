@@ -96,13 +96,13 @@ impl Rows {
         &self.bytes[self.at[part]..self.at[part + 1]]
     }
 
-    /// How many blocks it has.
     /// A part whose entries have `N` bytes each.
     #[inline(always)]
     fn entries<const N: usize>(&self, part: usize) -> &[[u8; N]] {
         self.part(part).as_chunks().0
     }
 
+    /// How many blocks it has.
     pub(in crate::search) fn len(&self) -> usize {
         self.part(METAS).len() / META
     }
