@@ -148,13 +148,14 @@ fn a_second_promotion_of_a_line_says_what_stands_there_now() {
     client.does("memory_promote", promote("2026-11-30", 1));
     let again = client.call("memory_promote", promote("2026-11-30", 1)).ok();
     again.says("It was promoted already").says("Line 1 is another now").says("- 15:00 tea");
-    client.does("memory_promote", promote("2026-11-30", 1));
-    client.call("memory_promote", promote("2026-11-30", 1)).ok().says("It was promoted already");
     client.refuses("memory_promote", promote("2026-11-30", 9), "no_such_line");
     client.refuses("memory_promote", promote("2026-02-30", 1), "bad_date");
     client.refuses("memory_promote", promote("2020-01-01", 1), "no_such_day");
     let section = json!({"date": "2026-11-30", "line": 1, "section": "two\nlines"});
     client.refuses("memory_promote", section, "control_character");
+    let (_vault, mut client) = Client::over("//- /daily/2026-11-30.md\n- 14:02 Ann moves\n");
+    client.does("memory_promote", promote("2026-11-30", 1));
+    client.call("memory_promote", promote("2026-11-30", 1)).ok().says("It was promoted already");
 }
 
 #[test]
