@@ -41,7 +41,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // What others said, in logs and in memories, counts as read.
     // A brain that was still being asked at a turn's end has failed, too.
     // Working memory and a turn ask the same code what is untrusted, and a stopped call counts.
-    ("agent", 5550),
+    // A program's key stays out of its calls, too.
+    ("agent", 5560),
     // Ids of calls that another server repeats are told apart, and a key is found behind JSON's escapes.
     // Signs of life are told from a part of an answer.
     // A request is made again with the settings of its time, and a login that is missing is asked for again.
@@ -130,7 +131,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // What another machine dropped is named with it.
     // The hash of told words is in a claim.
     ("machines", 3200),
-    ("mcp", 3100),
+    // What notes say is marked in errors, too, and nothing invisible is left in it.
+    ("mcp", 3110),
     // A form about an older follow-up changes nothing; one about a fact means its exact words, and no edit loses bytes.
     // Working memory says whether its conversation read what others wrote.
     // A pin goes along with the memory that is promoted.
