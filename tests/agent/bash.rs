@@ -61,7 +61,7 @@ async fn the_vault_changes_through_vault_agent_and_history_knows_who_did_it() {
     contains_all(&results[1], &["Anna drinks oolong"]);
     contains_all(vault.read("Reminders.md"), &["Call Mum"]);
     contains_all(vault.read("MEMORY.md"), &["from a pipe", "- \\[ ] a task"]);
-    contains_all(&vault.json(&["history"]).to_string(), &["assistant", "Call Mum", "\"one\"", " call 0"]);
+    contains_all(vault.json(&["history"]).to_string(), &["assistant", "Call Mum", "\"one\"", " call 0"]);
     for (note, words) in [("MEMORY.md", "from a pipe"), ("Reminders.md", "Call Mum")] {
         let _ = vault.run(&["undo"]).ok();
         contains_none(vault.read(note), &[words]);

@@ -195,7 +195,7 @@ async fn what_could_be_remembered_is_kept_and_declined_by_buttons() {
     assert_eq!(fake.reply(press(MALLORY, shown_in, id(1, 0))).await, STRANGER);
     let memory = rig.text("MEMORY.md");
     assert!(memory.contains("## Anna\n- [") && !memory.contains("walks"), "{memory}");
-    contains_all(&rig.text("Inbox.md"), &["kept=", "cap_BBBBBBBBBBBB asked=2026-11-22T10:00:00Z by=rules\n"]);
+    contains_all(rig.text("Inbox.md"), &["kept=", "cap_BBBBBBBBBBBB asked=2026-11-22T10:00:00Z by=rules\n"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

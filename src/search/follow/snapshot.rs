@@ -139,7 +139,7 @@ impl Snapshot<'_> {
         let newer = &self.corpus.newer;
         catalog::each_file(&self.conn, |file| {
             if !newer.contains_key(&file.path) {
-                each(file)
+                each(file);
             }
         })?;
         newer.values().flatten().cloned().for_each(each);
